@@ -1,0 +1,84 @@
+"""Exceptions and warnings.
+
+Every message says what is wrong, what was given and what to do.
+"""
+
+__all__ = [
+    "BayesmendError",
+    "BayesmendWarning",
+    "ConvergenceWarning",
+    "CycleError",
+    "DataError",
+    "FormatError",
+    "MissingDependencyError",
+    "NotFittedError",
+    "ParameterError",
+    "ProbabilityWarning",
+    "ShortfallWarning",
+]
+
+
+class BayesmendError(ValueError):
+    """Base class of every error raised on purpose by bayesmend."""
+
+
+class DataError(BayesmendError):
+    """The table or its values cannot be used as they are."""
+
+
+class ParameterError(BayesmendError):
+    """An argument is outside its allowed range."""
+
+
+class CycleError(BayesmendError):
+    """The arcs of a graph form a directed cycle."""
+
+
+class FormatError(BayesmendError):
+    """A file does not follow its format.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong and what was expected.
+    source : str
+        Name of the file, or ``"<text>"``.
+    line, column : int
+        Where, counted from 1.
+
+    Examples
+    --------
+    >>> raise FormatError("expected ';'. Got '}' instead.", "net.bif", 3, 14)
+    Traceback (most recent call last):
+    ...
+    bayesmend.errors.FormatError: net.bif, line 3, column 14: expected ';'. ...
+    """
+
+    def __init__(self, problem: str, source: str, line: int, column: int) -> None:
+        super().__init__(f"{source}, line {line}, column {column}: {problem}")
+        self.problem, self.source = problem, source
+        self.line, self.column = line, column
+
+
+class NotFittedError(BayesmendError, AttributeError):
+    """An estimator was used before ``fit``."""
+
+
+class MissingDependencyError(BayesmendError, ImportError):
+    """An optional package is needed for this call and is not installed."""
+
+
+class BayesmendWarning(UserWarning):
+    """Base class of every warning issued by bayesmend."""
+
+
+class ConvergenceWarning(BayesmendWarning):
+    """An iteration stopped at its limit before it converged."""
+
+
+class ProbabilityWarning(BayesmendWarning):
+    """Probabilities read from a file were renormalised by more than rounding."""
+
+
+class ShortfallWarning(BayesmendWarning):
+    """A request could only be met in part; the message says which part."""
