@@ -1,5 +1,11 @@
 #include "bind/bind.hpp"
 
-namespace bayesmend::bind {}  // namespace bayesmend::bind
+namespace bayesmend::bind {
+void bind_score(nb::module_& m);
+}  // namespace bayesmend::bind
 
-NB_MODULE(_core, m) { m.doc() = "The compiled core: encoded integers in, numbers out."; }
+NB_MODULE(_core, m) {
+  using namespace bayesmend::bind;
+  m.doc() = "The compiled core: encoded integers in, numbers out.";
+  bind_score(m);
+}
