@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 
 #include "core/loggamma.hpp"
 #include "core/setindex.hpp"
@@ -92,17 +95,73 @@ const CellTable& FamilyScorer::table_for(double pseudo_count, double n_cells,
 void FamilyScorer::set_values(std::span<const VariableSet> sets,
                               std::span<const double> pseudo_counts, Scratch& scratch,
                               std::span<double> values) const {
-  const auto visit = [&](std::size_t s, auto counts) {
-    const double n_cells = rule_.kind == ScoreKind::bdeu ? counter_.n_cells(sets[s]) : 1.0;
-    values[s] = sum_over_cells(table_for(pseudo_counts[s], n_cells, scratch), counts);
-  };
-  if (counter_.is_weighted())
-    counter_.count_weighted(sets, scratch.counter, visit);
-  else
-    counter_.count(sets, scratch.counter, visit);
+  visit_counts(sets, scratch, [&](std::size_t s, auto counts) {
+    values[s] = value(counts, pseudo_counts[s], counter_.n_cells(sets[s]), scratch);
+  });
 }
 
-std::vector<double> score_families(const FamilyScorer& scorer, const Families& families,
+double FamilyScorer::value(std::span<const std::uint32_t> counts, double pseudo_count,
+                           double n_cells, Scratch& scratch) const {
+  return sum_over_cells(table_for(pseudo_count, n_cells, scratch), counts);
+}
+
+double FamilyScorer::value(std::span<const double> totals, double pseudo_count, double n_cells,
+                           Scratch& scratch) const {
+  return sum_over_cells(table_for(pseudo_count, n_cells, scratch), totals);
+}
+
+double FamilyScorer::family(std::int32_t child, VariableSet parents, Scratch& scratch) const {
+  const auto card = counter_.table().card[static_cast<std::size_t>(child)];
+  auto& set = scratch.set;
+  set.assign(parents.begin(), parents.end());
+  set.push_back(child);
+  const double n_cells = counter_.n_cells(set);
+  const double parent_pseudo = parent_pseudo_count(parents, card);
+  double joint = 0.0, given = 0.0;
+  bool has_given = false;
+  const VariableSet joint_set[] = {set};
+  visit_counts(joint_set, scratch, [&](std::size_t, auto counts) {
+    joint = value(counts, joint_pseudo_count(set), n_cells, scratch);
+    if (static_cast<double>(counts.size()) != n_cells || counter_.is_weighted()) return;
+    // The whole table is here: its margin over the child is the table of the parents.
+    std::vector<std::uint32_t>& margin = scratch.margin;
+    margin.assign(counts.size() / static_cast<std::size_t>(card), 0);
+    for (std::size_t j = 0, c = 0; j < margin.size(); ++j)
+      for (std::int32_t k = 0; k < card; ++k) margin[j] += static_cast<std::uint32_t>(counts[c++]);
+    given = value(std::span<const std::uint32_t>(margin), parent_pseudo, n_cells / card, scratch);
+    has_given = true;
+  });
+  if (!has_given) {
+    const VariableSet parent_set[] = {parents};
+    visit_counts(parent_set, scratch, [&](std::size_t, auto counts) {
+      given = value(counts, parent_pseudo, n_cells / card, scratch);
+    });
+  }
+  return joint - given - penalty(n_cells, card, parents.size());
+}
+
+double FamilyScorer::superset_bound(std::int32_t child_card, double n_parent_cells,
+                                    std::size_t n_occupied, std::size_t n_parents) const {
+  if (rule_.arc_penalty < 0.0) return std::numeric_limits<double>::infinity();
+  const double arcs = rule_.arc_penalty * static_cast<double>(n_parents + 1);
+  switch (rule_.kind) {
+    case ScoreKind::bdeu:
+    case ScoreKind::k2:
+      // The first row of each parent configuration is predicted with probability 1 / card, every
+      // later one with at most 1, and more parents only split the configurations further.
+      if (counter_.is_weighted()) break;
+      return -static_cast<double>(n_occupied) * std::log(child_card) - arcs;
+    case ScoreKind::bic:
+    case ScoreKind::aic:
+      // The likelihood is at most 1, and one more parent at least doubles the parameters.
+      return -penalty(2.0 * n_parent_cells * child_card, child_card, n_parents + 1);
+    case ScoreKind::loglik:
+      break;
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+std::vector<double> score_families(const FamilyScorer& scorer, const FamilyBatch& families,
                                    std::size_t n_threads, const Stop& stop) {
   const Table& table = scorer.counter().table();
   const std::size_t n_families = families.child.size();
@@ -118,6 +177,8 @@ std::vector<double> score_families(const FamilyScorer& scorer, const Families& f
     std::ranges::sort(parents);
     joint = parents;
     joint.insert(std::ranges::upper_bound(joint, child), child);
+    if (std::ranges::adjacent_find(joint) != joint.end())
+      throw std::invalid_argument("family " + std::to_string(f) + " names a variable twice.");
     joint_of[f] = static_cast<std::uint32_t>(index.insert(joint, 0));
     const std::int32_t tag = child_matters ? table.card[static_cast<std::size_t>(child)] : 0;
     parents_of[f] = static_cast<std::uint32_t>(index.insert(parents, tag));

@@ -52,6 +52,8 @@ class FamilyScorer {
    private:
     friend class FamilyScorer;
     std::unordered_map<double, const CellTable*> tables;
+    std::vector<std::int32_t> set;
+    std::vector<std::uint32_t> margin;
   };
 
   // Pseudo-count of a cell of the joint table of child and parents.
@@ -59,6 +61,25 @@ class FamilyScorer {
   // Pseudo-count of a parent configuration, for a child with `child_card` states.
   double parent_pseudo_count(VariableSet parents, std::int32_t child_card) const;
 
+  // Calls visit(s, counts) for each set, with counts of rows or, for weighted data, totals.
+  template <class Visit>
+  void visit_counts(std::span<const VariableSet> sets, Scratch& scratch, Visit&& visit) const {
+    if (counter_.is_weighted())
+      counter_.count_weighted(sets, scratch.counter, visit);
+    else
+      counter_.count(sets, scratch.counter, visit);
+  }
+  // Sum over the cells of a joint table of `n_cells` cells.
+  double value(std::span<const std::uint32_t> counts, double pseudo_count, double n_cells,
+               Scratch& scratch) const;
+  double value(std::span<const double> totals, double pseudo_count, double n_cells,
+               Scratch& scratch) const;
+  // Score of one family; consecutive calls are fastest when their first parents agree.
+  double family(std::int32_t child, VariableSet parents, Scratch& scratch) const;
+  // No superset of `parents` scores above this, where the parents show `n_occupied` of their
+  // configurations in the data; infinity where no such bound is known.
+  double superset_bound(std::int32_t child_card, double n_parent_cells, std::size_t n_occupied,
+                        std::size_t n_parents) const;
   // values[s] = the value of sets[s] under pseudo_counts[s]. Best in lexicographic order.
   void set_values(std::span<const VariableSet> sets, std::span<const double> pseudo_counts,
                   Scratch& scratch, std::span<double> values) const;
@@ -79,14 +100,14 @@ class FamilyScorer {
 
 // Families in compressed rows: the parents of family f are
 // parents[first_parent[f] .. first_parent[f + 1]), in any order.
-struct Families {
+struct FamilyBatch {
   std::span<const std::int32_t> child;
   std::span<const std::int64_t> first_parent;
   std::span<const std::int32_t> parents;
 };
 
 // One score per family; empty when `stop` ended the work.
-std::vector<double> score_families(const FamilyScorer& scorer, const Families& families,
+std::vector<double> score_families(const FamilyScorer& scorer, const FamilyBatch& families,
                                    std::size_t n_threads, const Stop& stop);
 
 // counts[j * card + k]: rows with parent configuration j (first parent fastest) and child state k.

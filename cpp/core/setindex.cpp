@@ -43,14 +43,25 @@ void SetIndex::grow() {
   }
 }
 
+std::size_t SetIndex::slot_of(std::uint64_t hash, VariableSet members, std::int32_t tag) const {
+  std::size_t slot = hash & (slots_.size() - 1);
+  for (; slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1)) {
+    const std::size_t i = slots_[slot] - 1;
+    if (hashes_[i] == hash && tags_[i] == tag && std::ranges::equal(set(i), members)) break;
+  }
+  return slot;
+}
+
+std::optional<std::size_t> SetIndex::find(VariableSet members, std::int32_t tag) const {
+  const std::size_t slot = slot_of(hash_of(members, tag), members, tag);
+  if (slots_[slot] == 0) return std::nullopt;
+  return slots_[slot] - 1;
+}
+
 std::size_t SetIndex::insert(VariableSet members, std::int32_t tag) {
   const std::uint64_t hash = hash_of(members, tag);
-  std::size_t slot = hash & (slots_.size() - 1);
-  while (slots_[slot] != 0) {
-    const std::size_t i = slots_[slot] - 1;
-    if (hashes_[i] == hash && tags_[i] == tag && std::ranges::equal(set(i), members)) return i;
-    slot = (slot + 1) & (slots_.size() - 1);
-  }
+  const std::size_t slot = slot_of(hash, members, tag);
+  if (slots_[slot] != 0) return slots_[slot] - 1;
   members_.insert(members_.end(), members.begin(), members.end());
   first_.push_back(members_.size());
   tags_.push_back(tag);

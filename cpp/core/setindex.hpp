@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/counts.hpp"
@@ -14,6 +15,7 @@ class SetIndex {
   explicit SetIndex(std::size_t expected);
   // Number of the pair, new or old. The members must be ascending.
   std::size_t insert(VariableSet set, std::int32_t tag);
+  std::optional<std::size_t> find(VariableSet set, std::int32_t tag) const;
   std::size_t size() const { return tags_.size(); }
   VariableSet set(std::size_t index) const {
     return {members_.data() + first_[index], first_[index + 1] - first_[index]};
@@ -23,6 +25,8 @@ class SetIndex {
   std::vector<std::size_t> sorted() const;
 
  private:
+  // Slot of the pair, or the free slot where it belongs.
+  std::size_t slot_of(std::uint64_t hash, VariableSet set, std::int32_t tag) const;
   void grow();
 
   std::vector<std::int32_t> members_;
