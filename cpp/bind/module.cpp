@@ -1,11 +1,15 @@
 #include "bind/bind.hpp"
 
 namespace bayesmend::bind {
+void bind_sample(nb::module_& m);
 void bind_score(nb::module_& m);
+void bind_structure(nb::module_& m);
 }  // namespace bayesmend::bind
 
 NB_MODULE(_core, m) {
   using namespace bayesmend::bind;
   m.doc() = "The compiled core: encoded integers in, numbers out.";
+  bind_sample(m);
   bind_score(m);
+  bind_structure(m);
 }

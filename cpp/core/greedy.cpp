@@ -314,6 +314,7 @@ class Climber {
         best_parents_ = parents_;
         idle = 0;
       }
+      if (options_.progress) options_.progress->note(total_);
       const Change change = best_change();
       if (change.kind == Kind::none) break;
       if (change.gain <= kTolerance) ++idle;

@@ -16,6 +16,7 @@ struct GreedyOptions {
   std::size_t restarts = 0;      // climbs from a perturbed best DAG
   double seconds = 0.0;          // 0: no limit
   std::uint64_t seed = 0;
+  Progress* progress = nullptr;
 };
 
 struct GreedyResult {

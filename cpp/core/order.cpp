@@ -74,6 +74,7 @@ class Chain {
     climb();
     auto best_order = order_;
     double best = score();
+    if (options_.progress) options_.progress->note(best);
     std::size_t idle = 0, n_perturbations = 0;
     while (n_vars_ > 2 && idle < options_.patience && !is_over()) {
       perturb();
@@ -81,6 +82,7 @@ class Chain {
       ++n_perturbations;
       ++idle;
       const double now = score();
+      if (options_.progress) options_.progress->note(now);
       if (now > best + 1e-9) idle = 0;
       if (now >= best) {
         best = now;

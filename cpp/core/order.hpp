@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "core/parallel.hpp"
@@ -16,6 +15,7 @@ struct OrderOptions {
   std::size_t max_window = 3;    // longest run of variables moved together
   double seconds = 0.0;          // 0: no limit
   std::uint64_t seed = 0;
+  Progress* progress = nullptr;
 };
 
 struct OrderResult {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -15,6 +16,23 @@ namespace bayesmend {
 
 // True when the work should end early. Called by the calling thread only.
 using Stop = std::function<bool()>;
+
+// How far a search has come, written by its threads and read by whoever polls.
+class Progress {
+ public:
+  void note(double score) {
+    steps_.fetch_add(1, std::memory_order_relaxed);
+    double best = best_.load(std::memory_order_relaxed);
+    while (score > best && !best_.compare_exchange_weak(best, score)) {
+    }
+  }
+  double best() const { return best_.load(std::memory_order_relaxed); }
+  std::size_t steps() const { return steps_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<double> best_{-std::numeric_limits<double>::infinity()};
+  std::atomic<std::size_t> steps_{0};
+};
 
 inline std::size_t resolve_threads(std::size_t n_threads) {
   if (n_threads > 0) return n_threads;
