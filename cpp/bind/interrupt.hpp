@@ -12,7 +12,12 @@ namespace bayesmend::bind {
 class Interrupt {
  public:
   // `report`: None, or a callable that is told (best score, steps) a few times a second.
-  explicit Interrupt(nb::object report) : report_(std::move(report)) {}
+  // `seconds`: a time limit for searches that keep none themselves; 0 for none.
+  explicit Interrupt(nb::object report, double seconds = 0.0) : report_(std::move(report)) {
+    if (seconds > 0)
+      deadline_ = Clock::now() +
+                  std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  }
 
   Stop stop() {
     return [this] { return poll(); };
@@ -27,7 +32,7 @@ class Interrupt {
   using Clock = std::chrono::steady_clock;
 
   bool poll() {
-    if (hit_ || failed_) return true;
+    if (hit_ || failed_ || Clock::now() > deadline_) return true;
     nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) return note_exception();
     if (!report_.is_none() && Clock::now() - last_ > std::chrono::milliseconds(200)) {
@@ -54,6 +59,7 @@ class Interrupt {
   nb::object report_;
   Progress progress_;
   Clock::time_point last_ = Clock::now();
+  Clock::time_point deadline_ = Clock::time_point::max();
   bool hit_ = false, failed_ = false;
 };
 

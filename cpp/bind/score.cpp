@@ -41,6 +41,7 @@ void bind_score(nb::module_& m) {
       },
       "columns"_a.noconvert(), "card"_a.noconvert(), "weights"_a.noconvert(), "child"_a,
       "parents"_a.noconvert());
+  m.def("n_cores", [] { return resolve_threads(0); });
   m.def("bit_kernel", [] { return bit_kernels().name; },
         "Name of the counting kernel chosen for this processor.");
 }

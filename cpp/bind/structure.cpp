@@ -45,21 +45,22 @@ void bind_candidates(nb::module_& m) {
       "n_threads"_a);
   m.def(
       "promising_candidates",
-      [](const Scorer& scorer, Rules allowed, Rules required, Members limit, std::size_t max_sets,
+      [](const Scorer& scorer, Rules allowed, Rules required, Members limit,
+         const std::vector<std::vector<std::int32_t>>& seeds, std::size_t max_sets,
          double seconds_per_child, std::size_t n_threads) {
         OwnedParentLists lists;
         CandidateCount count;
         {
           nb::gil_scoped_release nogil;
           lists = promising_candidates(scorer.scorer(),
-                                       {view(allowed), view(required), view(limit)}, max_sets,
-                                       seconds_per_child, n_threads, interrupted, count);
+                                       {view(allowed), view(required), view(limit)}, seeds,
+                                       max_sets, seconds_per_child, n_threads, interrupted, count);
         }
         raise_if_interrupted();
         return candidates_tuple(std::move(lists), count);
       },
       "scorer"_a, "allowed"_a.noconvert(), "required"_a.noconvert(), "limit"_a.noconvert(),
-      "max_sets"_a, "seconds_per_child"_a, "n_threads"_a);
+      "seeds"_a, "max_sets"_a, "seconds_per_child"_a, "n_threads"_a);
 }
 
 void bind_subsets(nb::module_& m) {
@@ -67,25 +68,32 @@ void bind_subsets(nb::module_& m) {
   m.def(
       "solve_subsets",
       [](Offsets offsets, Scores scores, Offsets member_offsets, Members members, bool through,
-         std::size_t n_threads) {
+         double seconds, std::size_t n_threads) {
+        Interrupt interrupt(nb::none(), seconds);
         std::vector<std::int64_t> choices;
         std::vector<double> best_through;
         double score = 0.0;
+        bool finished = false;
         {
           nb::gil_scoped_release nogil;
           SubsetProgram program;
-          if (program.run(lists_of(offsets, scores, member_offsets, members), n_threads,
-                          interrupted)) {
+          finished = program.run(lists_of(offsets, scores, member_offsets, members), n_threads,
+                                 interrupt.stop());
+          if (finished) {
             score = program.score();
             if (score > -std::numeric_limits<double>::infinity()) choices = program.choices();
-            if (through) best_through = program.best_through(n_threads, interrupted);
+            if (through) {
+              best_through = program.best_through(n_threads, interrupt.stop());
+              finished = !best_through.empty();
+            }
           }
         }
-        raise_if_interrupted();
-        return nb::make_tuple(own(std::move(choices)), score, own(std::move(best_through)));
+        interrupt.raise_others();
+        return nb::make_tuple(own(std::move(choices)), score, own(std::move(best_through)),
+                              finished, interrupt.was_hit());
       },
       "offsets"_a.noconvert(), "scores"_a.noconvert(), "member_offsets"_a.noconvert(),
-      "members"_a.noconvert(), "through"_a, "n_threads"_a);
+      "members"_a.noconvert(), "through"_a, "seconds"_a, "n_threads"_a);
 }
 
 void bind_searches(nb::module_& m) {

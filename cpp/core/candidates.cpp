@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <queue>
 
@@ -350,7 +351,7 @@ class Promising {
     }
   }
 
-  std::vector<Candidate> run(std::size_t max_sets, double seconds) {
+  std::vector<Candidate> run(VariableSet seed, std::size_t max_sets, double seconds) {
     const auto start = std::chrono::steady_clock::now();
     const std::size_t root = evaluate(required_);
     const double base = scores_[root];
@@ -365,6 +366,7 @@ class Promising {
     std::sort(gains.begin(), gains.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first > b.first : a.second < b.second;
     });
+    expand_seed(seed, gains);
     if (required_.size() + 1 < limit_)
       for (std::size_t g = 0; g < gains.size(); ++g)
         push(index_.insert(with(required_, gains[g].second), 0), g + 1, gains);
@@ -402,6 +404,21 @@ class Promising {
     std::vector<std::int32_t> larger(set.begin(), set.end());
     larger.insert(std::ranges::upper_bound(larger, added), added);
     return larger;
+  }
+
+  // Scores the seed and its subsets, and lets each be extended.
+  void expand_seed(VariableSet seed, const std::vector<std::pair<double, std::int32_t>>& gains) {
+    std::vector<std::int32_t> extra;
+    std::ranges::set_difference(seed, required_, std::back_inserter(extra));
+    for (std::size_t bits = 1; bits < std::size_t{1} << extra.size(); ++bits) {
+      std::vector<std::int32_t> set(required_);
+      for (std::size_t e = 0; e < extra.size(); ++e)
+        if (bits >> e & 1) set.push_back(extra[e]);
+      std::ranges::sort(set);
+      const std::size_t before = index_.size();
+      const std::size_t index = evaluate(set);
+      if (index == before && set.size() < limit_) push(index, 0, gains);
+    }
   }
 
   std::size_t evaluate(VariableSet parents) {
@@ -466,6 +483,7 @@ OwnedParentLists all_candidates(const FamilyScorer& scorer, const ParentRules& r
 }
 
 OwnedParentLists promising_candidates(const FamilyScorer& scorer, const ParentRules& rules,
+                                      const std::vector<std::vector<std::int32_t>>& seeds,
                                       std::size_t max_sets, double seconds_per_child,
                                       std::size_t n_threads, const Stop& stop,
                                       CandidateCount& count) {
@@ -476,7 +494,7 @@ OwnedParentLists promising_candidates(const FamilyScorer& scorer, const ParentRu
   const bool finished =
       parallel_for(n_vars, scratch.size(), stop, [&](std::size_t child, std::size_t thread) {
         Promising search(scorer, rules, static_cast<std::int32_t>(child), scratch[thread]);
-        lists[child] = search.run(max_sets, seconds_per_child);
+        lists[child] = search.run(seeds[child], max_sets, seconds_per_child);
         n_scored[child] = search.n_scored();
       });
   if (!finished) return {};

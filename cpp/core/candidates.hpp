@@ -29,8 +29,10 @@ OwnedParentLists all_candidates(const FamilyScorer& scorer, const ParentRules& r
 
 // The most promising sets first, by the score that two sets of parents would have together if
 // their contributions added up (Scanagatta et al. 2015), until `max_sets` families of each child
-// are scored or the deadline of the child has come. Deterministic without a time limit.
+// are scored or the deadline of the child has come. Deterministic without a time limit. `seeds`
+// holds one known good set per child, within the rules; it and its subsets come first.
 OwnedParentLists promising_candidates(const FamilyScorer& scorer, const ParentRules& rules,
+                                      const std::vector<std::vector<std::int32_t>>& seeds,
                                       std::size_t max_sets, double seconds_per_child,
                                       std::size_t n_threads, const Stop& stop,
                                       CandidateCount& count);

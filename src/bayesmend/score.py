@@ -185,7 +185,7 @@ class FamilyScorer:
         check_complete(data)
         self.data, self.score = data, Score.of(score, ess=ess)
         self.n_threads = check_threads(n_threads)
-        self._core = _core.Scorer(
+        self.core = _core.Scorer(
             data.codes.T,
             data.card,
             weights_of(data),
@@ -203,7 +203,7 @@ class FamilyScorer:
         """Score many families in one call: an array with one score for each."""
         _check_families(families, self.data.n_vars)
         try:
-            return self._core.families(
+            return self.core.families(
                 families.child, families.first_parent, families.parents, self.n_threads
             )
         except ValueError as error:  # a family that names a variable twice
