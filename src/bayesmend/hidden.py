@@ -211,9 +211,7 @@ def punch(
         rows=_frozen(rows),
         variables=_frozen(variables),
         true_codes=_frozen(table.codes[rows, variables]),
-        n_candidates=sum(
-            np.count_nonzero(table.codes[:, target] != MISSING) for target in order
-        ),
+        n_candidates=int(np.count_nonzero(table.codes[:, order] != MISSING)),
         request=MappingProxyType(dict(request)),
         shortfalls=shortfalls,
     )

@@ -41,7 +41,7 @@ _DEBUG = "bayesmend.debug"
 class Commands(TyperGroup):
     """A group of commands that reports every failure on one line of stderr."""
 
-    def invoke(self, ctx: typer.Context) -> Any:
+    def invoke(self, ctx: Any) -> Any:
         """Run the command; exit 1 for an error and 130 for Ctrl-C."""
         try:
             with _warnings_on_stderr():
