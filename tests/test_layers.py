@@ -35,6 +35,7 @@ LAYERS = [
     "missing",
     "datasets",
     "terminal",
+    "options",
     "cli",
     "__main__",
 ]
@@ -44,7 +45,7 @@ CORE_CALLERS = {"score", "parents", "structure", "network"}
 
 # Optional packages are imported inside the functions that need them.
 ALLOWED_AT_IMPORT = {"numpy", "bayesmend", *sys.stdlib_module_names}
-EDGE = {"terminal", "cli"}
+EDGE = {"terminal", "options", "cli"}
 
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 

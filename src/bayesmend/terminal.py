@@ -5,31 +5,45 @@ or not at all, and replace nothing unless told to.
 """
 
 import csv
+import gzip
+import json
 import shutil
 import sys
 import tempfile
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 from typer.core import TyperGroup
 
-from bayesmend.errors import BayesmendWarning, DataError, ParameterError
+from bayesmend.errors import (
+    BayesmendError,
+    BayesmendWarning,
+    DataError,
+    ParameterError,
+)
+
+if TYPE_CHECKING:
+    from bayesmend.data import IncompleteData
+    from bayesmend.network import Network
 
 __all__ = [
     "STREAM",
     "Commands",
     "check_outputs",
-    "copy_to_stdout",
     "notice",
     "pair",
+    "print_json",
+    "read_net",
+    "read_table",
     "remember_debug",
-    "saved_stdin",
     "words",
+    "write_net",
+    "write_table",
 ]
 
 STREAM = "-"
@@ -121,22 +135,115 @@ def check_outputs(paths: Sequence[Path | None], *, force: bool) -> None:
         raise ParameterError(message)
 
 
-@contextmanager
-def saved_stdin(suffix: str) -> Iterator[Path]:
-    """Give stdin as a temporary file; in messages it is called ``<stdin>``."""
+def print_json(value: object) -> None:
+    """Print one JSON object on stdout."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def read_table(
+    file: str,
+    missing: list[str] | None,
+    states: list[str] | None,
+    discretize: list[str] | None,
+) -> "IncompleteData":
+    """Read the table an argument names, with the reading options of commands."""
+    from bayesmend.columns import MISSING_MARKERS
+    from bayesmend.data import IncompleteData
+
+    pairs = [pair("--states", text) for text in states or []]
+    with _opened(file, _table_suffix) as path:
+        return IncompleteData.from_table(
+            path,
+            missing=MISSING_MARKERS if missing is None else missing,
+            states={name: words([rest]) or [] for name, rest in pairs} or None,
+            discretize=dict(map(_cutting, discretize or [])) or None,
+        )
+
+
+def write_table(data: "IncompleteData", out: Path | None) -> None:
+    """Write a table as CSV to a file, or to stdout."""
+    if out is not None and str(out) != STREAM:
+        data.write_csv(out)
+        return
     with tempfile.TemporaryDirectory(prefix="bayesmend-") as folder:
-        path = Path(folder, f"stdin{suffix}")
-        with path.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
+        path = Path(folder, "stdout.csv")
+        data.write_csv(path)
+        _copy_to_stdout(path)
+
+
+def read_net(net: str) -> "Network":
+    """Read the network an argument names: a file, stdin, or one that is shipped."""
+    from bayesmend.datasets import available_networks, load_network
+    from bayesmend.formats import read_network
+
+    if net == STREAM or Path(net).exists():
+        with _opened(net, _network_suffix) as path:
+            return read_network(path)
+    known = available_networks()
+    if net in known:
+        return load_network(net)
+    message = (
+        f"there is no file '{net}' and no shipped network of that name. "
+        f"Shipped: {', '.join(known)}."
+    )
+    raise ParameterError(message)
+
+
+def write_net(network: "Network", out: Path, to: str | None) -> None:
+    """Write a network to a file, or in format `to` on stdout."""
+    from bayesmend.formats import write_network
+
+    if to is None:
+        write_network(network, out)
+        return
+    with tempfile.TemporaryDirectory(prefix="bayesmend-") as folder:
+        path = Path(folder, f"stdout.{to.removeprefix('.')}")
+        write_network(network, path)
+        _copy_to_stdout(path)
+
+
+@contextmanager
+def _opened(file: str, suffix_of: Callable[[bytes], str]) -> Iterator[Path]:
+    """Give the path of a file; stdin is saved to one and called ``<stdin>``."""
+    if file != STREAM:
+        yield Path(file)
+        return
+    content = sys.stdin.buffer.read()
+    with tempfile.TemporaryDirectory(prefix="bayesmend-") as folder:
+        path = Path(folder, f"stdin{suffix_of(content)}")
+        path.write_bytes(content)
+        del content
         try:
             yield path
-        except ValueError as error:
+        except BayesmendError as error:
             message = str(error).replace(str(path), "<stdin>")
             raise DataError(message.replace(path.name, "<stdin>")) from error
 
 
-def copy_to_stdout(path: Path) -> None:
-    """Write the bytes of a file to stdout."""
+def _table_suffix(content: bytes) -> str:
+    """Tell the kind of table by its first bytes."""
+    for start, suffix in _TABLE_STARTS.items():
+        if content.startswith(start):
+            return suffix
+    return ".csv"
+
+
+_TABLE_STARTS = {b"\x1f\x8b": ".csv.gz", b"PAR1": ".parquet", b"ARROW1": ".arrow"}
+
+
+def _network_suffix(content: bytes) -> str:
+    """Tell the format of a network by its first bytes."""
+    if content.startswith(b"\x1f\x8b"):
+        return _network_suffix(gzip.decompress(content)) + ".gz"
+    start = content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(b"{"):
+        return ".json"
+    if start.startswith(b"<"):
+        return ".graphml" if b"<graphml" in start else ".xmlbif"
+    return ".bif"
+
+
+def _copy_to_stdout(path: Path) -> None:
     sys.stdout.flush()
     with path.open("rb") as file:
         shutil.copyfileobj(file, sys.stdout.buffer)
