@@ -25,26 +25,9 @@ from bayesmend.network import Network
 
 __all__ = ["parse", "render"]
 
+# Without the document type that the specification shows: not every reader takes it.
 HEAD = """\
 <?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE BIF [
-  <!ELEMENT BIF ( NETWORK )*>
-  <!ATTLIST BIF VERSION CDATA #REQUIRED>
-  <!ELEMENT NETWORK ( NAME, ( PROPERTY | VARIABLE | DEFINITION )* )>
-  <!ELEMENT NAME (#PCDATA)>
-  <!ATTLIST NAME xml:space (default|preserve) 'default'>
-  <!ELEMENT VARIABLE ( NAME, ( OUTCOME | PROPERTY )* ) >
-  <!ATTLIST VARIABLE TYPE (nature|decision|utility) "nature">
-  <!ELEMENT OUTCOME (#PCDATA)>
-  <!ATTLIST OUTCOME xml:space (default|preserve) 'default'>
-  <!ELEMENT DEFINITION ( FOR | GIVEN | TABLE | PROPERTY )* >
-  <!ELEMENT FOR (#PCDATA)>
-  <!ATTLIST FOR xml:space (default|preserve) 'default'>
-  <!ELEMENT GIVEN (#PCDATA)>
-  <!ATTLIST GIVEN xml:space (default|preserve) 'default'>
-  <!ELEMENT TABLE (#PCDATA)>
-  <!ELEMENT PROPERTY (#PCDATA)>
-]>
 <BIF VERSION="0.3">
 <NETWORK>
 <NAME>unknown</NAME>
