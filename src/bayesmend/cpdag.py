@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from bayesmend.columns import listing
 from bayesmend.errors import DataError, ParameterError
 
 __all__ = ["Cpdag"]
-
-MAX_LISTED = 20  # names shown in an error message
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -114,9 +113,7 @@ def check_names(names: Iterable[str]) -> tuple[str, ...]:
 
 def unknown_name(name: object, names: Sequence[str]) -> DataError:
     """Make the error for a name that is none of the variables."""
-    listed = ", ".join(names[:MAX_LISTED]) or "none"
-    more = ", ..." if len(names) > MAX_LISTED else ""
-    return DataError(f"no variable named {name!r}. Available: {listed}{more}.")
+    return DataError(f"no variable named {name!r}. Available: {listing(names)}.")
 
 
 def quote_dot(text: str) -> str:

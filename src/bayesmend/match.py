@@ -1,22 +1,16 @@
 """Matching the variables and states of a table to those of a network."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend.columns import MISSING, Label, listing
 from bayesmend.cpdag import unknown_name
+from bayesmend.data import IncompleteData
 from bayesmend.errors import DataError
 
-if TYPE_CHECKING:
-    from bayesmend.data import IncompleteData, Label
-
 __all__ = ["match_codes", "match_names", "require_complete"]
-
-MISSING = 255
 
 
 def match_names(names: Sequence[str], given: Sequence[str]) -> list[int]:
@@ -93,5 +87,5 @@ def _match_states(
 
 
 def _unknown_label(name: str, known: tuple[Label, ...], label: Label) -> DataError:
-    listed = ", ".join(map(str, known))
-    return DataError(f"variable {name!r} has no state {label!r}. Its states: {listed}.")
+    states = listing(known)
+    return DataError(f"variable {name!r} has no state {label!r}. Its states: {states}.")

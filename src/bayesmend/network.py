@@ -9,24 +9,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
+from bayesmend.columns import Label, as_label
 from bayesmend.cpt import check_cpt, count_states, estimate, fold, unfold
 from bayesmend.dag import Dag
+from bayesmend.data import IncompleteData
+from bayesmend.encode import check_labels
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.match import match_codes, match_names, require_complete
 from bayesmend.seed import Seed, as_generator
 
-if TYPE_CHECKING:
-    from bayesmend.data import IncompleteData, Label
-
 __all__ = ["Network"]
 
-MAX_STATES = 254
 MAX_ENTRIES = 2**30  # of one table: 8 GB
 
 
@@ -53,7 +52,7 @@ class Network:
     >>> network
     Network(2 variables, 1 arcs, 3 parameters)
     >>> network.sample(1000, seed=1)
-    IncompleteData(1000 rows, 2 variables, 0 missing cells)
+    IncompleteData(1,000 rows, 2 variables, 0 missing cells)
     """
 
     dag: Dag
@@ -182,13 +181,12 @@ class Network:
         IncompleteData
             A complete table with the variables and states of the network.
         """
-        from bayesmend.data import IncompleteData
-
         _check_count("n_rows", n_rows)
         _check_count("n_threads", n_threads)
         key = int(as_generator(seed).integers(2**64, dtype=np.uint64))
         order = np.array(self.dag.topological_order(), dtype=np.int32)
         cells = _core.sample(*_flatten(self), order, n_rows, key, n_threads)
+        cells.flags.writeable = False  # so that it need not be copied
         return IncompleteData.from_codes(cells.T, names=self.names, states=self.states)
 
     def log_likelihood(
@@ -315,24 +313,8 @@ def _check_size(name: str, family_card: list[int]) -> None:
 
 def _check_states(name: str, labels: Sequence[Label]) -> tuple[Label, ...]:
     """Return plain labels, or say what is wrong with them."""
-    plain = tuple(x.item() if isinstance(x, np.generic) else x for x in labels)
-    if not 1 <= len(plain) <= MAX_STATES:
-        msg = (
-            f"variable {name!r} must have 1 to {MAX_STATES} states. "
-            f"Got {len(plain)} instead."
-        )
-        raise DataError(msg)
-    for label in plain:
-        if not isinstance(label, (str, int, float)) or label != label:
-            msg = (
-                f"a state of {name!r} must be text, a number or a truth value. "
-                f"Got {label!r} instead."
-            )
-            raise DataError(msg)
-    if len(set(plain)) < len(plain):
-        twice = next(x for i, x in enumerate(plain) if x in plain[:i])
-        msg = f"variable {name!r} has two states labelled {twice!r}."
-        raise DataError(msg)
+    plain = tuple(map(as_label, labels))
+    check_labels(name, plain)
     return plain
 
 

@@ -1,24 +1,19 @@
 """From what a file declares to a checked network, with positions in every error."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend.columns import MAX_STATES, Label
 from bayesmend.cpt import EXACT, fold
 from bayesmend.dag import Dag, find_cycle
 from bayesmend.errors import DataError, ProbabilityWarning
 from bayesmend.formats.text import Source
-from bayesmend.network import MAX_ENTRIES, MAX_STATES, Network
-
-if TYPE_CHECKING:
-    from bayesmend.data import Label
+from bayesmend.network import MAX_ENTRIES, Network
 
 __all__ = [
     "Family",
@@ -105,6 +100,9 @@ def assemble(
     source: Source, variables: Mapping[str, Variable], families: Mapping[str, Family]
 ) -> Network:
     """Make the network: sort parents, renormalise rows, refuse cycles and gaps."""
+    if not variables:
+        msg = "the file declares no variable."
+        raise source.error(msg, len(source.text))
     names = tuple(variables)
     index = {name: i for i, name in enumerate(names)}
     parents: list[tuple[int, ...]] = []

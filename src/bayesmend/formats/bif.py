@@ -10,16 +10,15 @@ Words made of letters, digits, ``_``, ``.``, ``+`` and ``-`` are written as they
 anything else in quotes, with ``\\``, ``\"``, ``\n``, ``\r`` and ``\t`` as escapes.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from itertools import product
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend.columns import Label, listing
 from bayesmend.cpt import unfold
 from bayesmend.formats.assemble import (
     Family,
@@ -32,9 +31,6 @@ from bayesmend.formats.assemble import (
 )
 from bayesmend.formats.text import Source
 from bayesmend.network import Network
-
-if TYPE_CHECKING:
-    from bayesmend.data import Label
 
 __all__ = ["parse", "render"]
 
@@ -79,7 +75,7 @@ def parse(text: str, source: str = "<text>") -> Network:
     >>> parse("variable a { type discrete [3] { n, y }; }")
     Traceback (most recent call last):
     ...
-    bayesmend.errors.FormatError: <text>, line 1, column 30: variable 'a' ...
+    bayesmend.errors.FormatError: <text>, line 1, column 29: variable 'a' ...
     """
     return _Parser(Source(text, source)).parse()
 
@@ -324,8 +320,9 @@ class _Parser:
         for (label, at), known, states in zip(labels, codes, card[1:], strict=True):
             code = known.get(label)
             if code is None:
-                listed = ", ".join(map(str, known))
-                msg = f"no state {label!r} of this parent. Its states: {listed}."
+                msg = (
+                    f"no state {label!r} of this parent. Its states: {listing(known)}."
+                )
                 raise self.source.error(msg, at)
             config += stride * code
             stride *= states
