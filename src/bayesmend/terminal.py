@@ -191,13 +191,17 @@ def read_net(net: str) -> "Network":
 
 def write_net(network: "Network", out: Path, to: str | None) -> None:
     """Write a network to a file, or in format `to` on stdout."""
-    from bayesmend.formats import write_network
+    from bayesmend.formats import MODULES, write_network
 
     if to is None:
         write_network(network, out)
         return
+    if f".{to}" not in MODULES:
+        known = ", ".join(suffix[1:] for suffix in MODULES)
+        message = f"--to must be one of {known}. Got {to!r} instead."
+        raise typer.BadParameter(message)
     with tempfile.TemporaryDirectory(prefix="bayesmend-") as folder:
-        path = Path(folder, f"stdout.{to.removeprefix('.')}")
+        path = Path(folder, f"stdout.{to}")
         write_network(network, path)
         _copy_to_stdout(path)
 
