@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["app"]
 
 app = typer.Typer(
+    name="bayesmend",
     cls=Commands,
     no_args_is_help=True,
     add_completion=False,
@@ -374,7 +375,7 @@ def _parse_odds(texts: list[str] | None) -> dict[str, dict[str, float]] | None:
         for word in words([rest]) or []:
             state, _, number = word.rpartition(":")
             try:
-                odds.setdefault(name, {})[state] = float(number)
+                odds.setdefault(name, {})[state] = float(number if state else "")
             except ValueError:
                 message = f"--odds must look like NAME=STATE:ODDS. Got {text!r}."
                 raise typer.BadParameter(message) from None
