@@ -381,7 +381,7 @@ def test_hide_warns_when_there_are_too_few_cells(table):
         "Warning: there were too few suitable cells, so all were hidden: "
         "2 of 9 asked in 'smoke'.\n"
     )
-    assert "pass strict=False" in fails(1, "hide", table, *way, "--strict")
+    assert "leave strict out" in fails(1, "hide", table, *way, "--strict")
 
 
 def test_hide_checks_both_outputs_first(asia, tmp_path):

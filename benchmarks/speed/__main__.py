@@ -37,7 +37,8 @@ def find_benchmarks() -> dict[str, str]:
 def run(name: str) -> int:
     """Run one benchmark from the root of the repository; return its exit code."""
     code = f"import sys; from benchmarks.speed.{name} import main; sys.exit(main())"
-    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 
 def parse_arguments(known: dict[str, str]) -> argparse.Namespace:

@@ -352,7 +352,7 @@ def _hide(
     amount = options.pop(mechanism)
     if mechanism == "variable":
         return missing.hide_value_of(data, amount, seed=seed, **options)
-    functions: dict[str, "Callable[..., Hidden]"] = {
+    functions: dict[str, Callable[..., Hidden]] = {
         "mcar": missing.hide_mcar,
         "mar": missing.hide_mar,
         "mnar": missing.hide_mnar,

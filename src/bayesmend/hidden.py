@@ -73,8 +73,8 @@ class Hidden:
 
     def __repr__(self) -> str:
         return (
-            f"Hidden({self.request['mechanism']}: {self.n_hidden} of "
-            f"{self.n_candidates} cells)"
+            f"Hidden({self.request['mechanism']}: {self.n_hidden:,} of "
+            f"{self.n_candidates:,} cells)"
         )
 
     @property
@@ -160,7 +160,8 @@ class Hidden:
 
     def _recovered(self, completed: Any) -> NDArray[np.bool_]:
         """Tell for each hidden cell whether `completed` holds its true label."""
-        states = dict(zip(self.data.names, self.data.states, strict=True))
+        holed = np.unique(self.variables).tolist()
+        states = {self.data.names[v]: self.data.states[v] for v in holed}
         other = (
             completed
             if isinstance(completed, IncompleteData)
@@ -173,7 +174,7 @@ class Hidden:
             )
             raise DataError(message)
         recovered = np.zeros(self.n_hidden, dtype=bool)
-        for variable in np.unique(self.variables).tolist():
+        for variable in holed:
             column = other.index(self.data.names[variable])
             truth = _translation(self.data.states[variable], other.states[column])
             here = self.variables == variable
@@ -225,11 +226,11 @@ def _report(shortfalls: Sequence[Shortfall], *, strict: bool) -> None:
     if strict:
         message = (
             f"there are too few suitable cells to hide: {counts}. "
-            "Ask for fewer, or pass strict=False to hide all there are."
+            "Ask for fewer, or leave strict out to hide all there are."
         )
         raise ParameterError(message)
     message = f"there were too few suitable cells, so all were hidden: {counts}."
-    warnings.warn(message, ShortfallWarning, stacklevel=5)
+    warnings.warn(message, ShortfallWarning, stacklevel=4)
 
 
 def _translation(

@@ -36,7 +36,7 @@ import numpy as np
 
 from bayesmend.columns import Label
 from bayesmend.data import IncompleteData
-from bayesmend.hidden import Hidden, Shortfall, punch
+from bayesmend.hidden import Hidden, Picks, Shortfall, punch
 from bayesmend.masking import (
     Odds,
     by_state,
@@ -299,7 +299,7 @@ def hide_value_per_variable(
     targets = targets_of(table, variables)
     number = checked_number("per_variable", per_variable)
     codes = value_codes(table, targets, value, state)
-    return _hide_value(table, codes, number, seed, strict)
+    return punch(table, *_pick_value(table, codes, number, seed), strict=strict)
 
 
 def hide_value_of(
@@ -342,22 +342,18 @@ def hide_value_of(
     >>> from bayesmend.datasets import load_network
     >>> truth = load_network("asia").sample(1000, seed=1)
     >>> hide_value_of(truth, "smoke", 20, "yes", seed=1)
-    Hidden(value: 20 of 1000 cells)
+    Hidden(value: 20 of 1,000 cells)
     """
     table = IncompleteData.from_table(data)
     targets, number = [table.index(variable)], checked_number("count", count)
     codes = value_codes(table, targets, value, state)
-    return _hide_value(table, codes, number, seed, strict)
+    return punch(table, *_pick_value(table, codes, number, seed), strict=strict)
 
 
-def _hide_value(
-    table: IncompleteData,
-    codes: Mapping[int, int | None],
-    number: int,
-    seed: Seed,
-    strict: bool,
-) -> Hidden:
-    """Hide up to `number` cells of each variable among those holding its code."""
+def _pick_value(
+    table: IncompleteData, codes: Mapping[int, int | None], number: int, seed: Seed
+) -> tuple[Picks, dict[str, object], dict[int, int]]:
+    """Pick up to `number` cells of each variable among those holding its code."""
     generator = as_generator(seed)
     picks, asked = {}, {}
     for target, code in codes.items():
@@ -369,5 +365,4 @@ def _hide_value(
         table.names[target]: None if code is None else table.states[target][code]
         for target, code in codes.items()
     }
-    request = {"mechanism": "value", "count": number, "values": values}
-    return punch(table, picks, request, asked, strict=strict)
+    return picks, {"mechanism": "value", "count": number, "values": values}, asked
