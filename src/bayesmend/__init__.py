@@ -11,6 +11,14 @@ from bayesmend.distance import (
     structural_hamming_distance,
 )
 from bayesmend.formats import read_network, write_network
+from bayesmend.hidden import Hidden, Shortfall
+from bayesmend.missing import (
+    hide_mar,
+    hide_mcar,
+    hide_mnar,
+    hide_value_of,
+    hide_value_per_variable,
+)
 from bayesmend.network import Network
 
 __version__ = "0.1.0"
@@ -20,12 +28,19 @@ __all__ = [
     "MISSING_MARKERS",
     "Cpdag",
     "Dag",
+    "Hidden",
     "IncompleteData",
     "Label",
     "Network",
+    "Shortfall",
     "SkeletonScores",
     "__version__",
     "available_networks",
+    "hide_mar",
+    "hide_mcar",
+    "hide_mnar",
+    "hide_value_of",
+    "hide_value_per_variable",
     "load_network",
     "read_network",
     "skeleton_scores",
