@@ -1,0 +1,49 @@
+#include "core/score.hpp"
+
+#include "bind/scorer.hpp"
+#include "core/bits.hpp"
+
+namespace bayesmend::bind {
+void bind_score(nb::module_& m) {
+  nb::class_<Scorer>(m, "Scorer", "Scores families of one complete table under one rule.")
+      .def(nb::init<In<std::uint8_t, 2>, In<std::int32_t, 1>, In<double, 1>, int, double, double>(),
+           "columns"_a.noconvert(), "card"_a.noconvert(), "weights"_a.noconvert(), "kind"_a,
+           "ess"_a, "arc_penalty"_a)
+      .def(
+          "families",
+          [](const Scorer& self, In<std::int32_t, 1> child, In<std::int64_t, 1> first_parent,
+             In<std::int32_t, 1> parents, std::size_t n_threads) {
+            std::vector<double> scores;
+            {
+              nb::gil_scoped_release nogil;
+              scores = score_families(self.scorer(),
+                                      {view(child), view(first_parent), view(parents)}, n_threads,
+                                      interrupted);
+            }
+            raise_if_interrupted();
+            return own(std::move(scores));
+          },
+          "child"_a.noconvert(), "first_parent"_a.noconvert(), "parents"_a.noconvert(),
+          "n_threads"_a);
+  m.def(
+      "family_counts",
+      [](In<std::uint8_t, 2> columns, In<std::int32_t, 1> card, In<double, 1> weights,
+         std::int32_t child, In<std::int32_t, 1> parents) {
+        const Table table{view(columns), view(card), columns.shape(0), columns.shape(1)};
+        std::vector<double> counts;
+        {
+          nb::gil_scoped_release nogil;
+          counts = family_counts(table, view(weights), child, view(parents));
+        }
+        const auto n_states = static_cast<std::size_t>(card.data()[child]);
+        const std::size_t n_configs = counts.size() / n_states;
+        return own(std::move(counts), {n_configs, n_states});
+      },
+      "columns"_a.noconvert(), "card"_a.noconvert(), "weights"_a.noconvert(), "child"_a,
+      "parents"_a.noconvert());
+  m.def("n_cores", [] { return resolve_threads(0); });
+  m.def("bit_kernel", [] { return bit_kernels().name; },
+        "Name of the counting kernel chosen for this processor.");
+}
+
+}  // namespace bayesmend::bind

@@ -1,0 +1,154 @@
+#include <nanobind/stl/vector.h>
+
+#include "bind/interrupt.hpp"
+#include "bind/scorer.hpp"
+#include "core/candidates.hpp"
+#include "core/greedy.hpp"
+#include "core/order.hpp"
+#include "core/subsets.hpp"
+
+namespace bayesmend::bind {
+namespace {
+
+using Offsets = In<std::int64_t, 1>;
+using Scores = In<double, 1>;
+using Members = In<std::int32_t, 1>;
+using Rules = In<std::uint8_t, 2>;
+
+ParentLists lists_of(const Offsets& offsets, const Scores& scores, const Offsets& member_offsets,
+                     const Members& members) {
+  return {view(offsets), view(scores), view(member_offsets), view(members)};
+}
+
+nb::tuple candidates_tuple(OwnedParentLists&& lists, const CandidateCount& count) {
+  return nb::make_tuple(own(std::move(lists.offsets)), own(std::move(lists.scores)),
+                        own(std::move(lists.member_offsets)), own(std::move(lists.members)),
+                        count.n_scored, count.n_skipped);
+}
+
+void bind_candidates(nb::module_& m) {
+  m.def(
+      "all_candidates",
+      [](const Scorer& scorer, Rules allowed, Rules required, Members limit,
+         std::size_t n_threads) {
+        OwnedParentLists lists;
+        CandidateCount count;
+        {
+          nb::gil_scoped_release nogil;
+          lists = all_candidates(scorer.scorer(), {view(allowed), view(required), view(limit)},
+                                 n_threads, interrupted, count);
+        }
+        raise_if_interrupted();
+        return candidates_tuple(std::move(lists), count);
+      },
+      "scorer"_a, "allowed"_a.noconvert(), "required"_a.noconvert(), "limit"_a.noconvert(),
+      "n_threads"_a);
+  m.def(
+      "promising_candidates",
+      [](const Scorer& scorer, Rules allowed, Rules required, Members limit,
+         const std::vector<std::vector<std::int32_t>>& seeds, std::size_t max_sets,
+         double seconds_per_child, std::size_t n_threads) {
+        OwnedParentLists lists;
+        CandidateCount count;
+        {
+          nb::gil_scoped_release nogil;
+          lists = promising_candidates(scorer.scorer(),
+                                       {view(allowed), view(required), view(limit)}, seeds,
+                                       max_sets, seconds_per_child, n_threads, interrupted, count);
+        }
+        raise_if_interrupted();
+        return candidates_tuple(std::move(lists), count);
+      },
+      "scorer"_a, "allowed"_a.noconvert(), "required"_a.noconvert(), "limit"_a.noconvert(),
+      "seeds"_a, "max_sets"_a, "seconds_per_child"_a, "n_threads"_a);
+}
+
+void bind_subsets(nb::module_& m) {
+  m.def("subsets_memory", &SubsetProgram::memory, "n_vars"_a, "through"_a);
+  m.def(
+      "solve_subsets",
+      [](Offsets offsets, Scores scores, Offsets member_offsets, Members members, bool through,
+         double seconds, std::size_t n_threads) {
+        Interrupt interrupt(nb::none(), seconds);
+        std::vector<std::int64_t> choices;
+        std::vector<double> best_through;
+        double score = 0.0;
+        bool finished = false;
+        {
+          nb::gil_scoped_release nogil;
+          SubsetProgram program;
+          finished = program.run(lists_of(offsets, scores, member_offsets, members), n_threads,
+                                 interrupt.stop());
+          if (finished) {
+            score = program.score();
+            if (score > -std::numeric_limits<double>::infinity()) choices = program.choices();
+            if (through) {
+              best_through = program.best_through(n_threads, interrupt.stop());
+              finished = !best_through.empty();
+            }
+          }
+        }
+        interrupt.raise_others();
+        return nb::make_tuple(own(std::move(choices)), score, own(std::move(best_through)),
+                              finished, interrupt.was_hit());
+      },
+      "offsets"_a.noconvert(), "scores"_a.noconvert(), "member_offsets"_a.noconvert(),
+      "members"_a.noconvert(), "through"_a, "seconds"_a, "n_threads"_a);
+}
+
+void bind_searches(nb::module_& m) {
+  m.def(
+      "search_orders",
+      [](Offsets offsets, Scores scores, Offsets member_offsets, Members members, Members start,
+         std::size_t n_chains, std::size_t patience, std::size_t max_window, double seconds,
+         std::uint64_t seed, std::size_t n_threads, nb::object report) {
+        Interrupt interrupt(std::move(report));
+        OrderResult result;
+        {
+          nb::gil_scoped_release nogil;
+          const std::vector<std::int32_t> order(start.data(), start.data() + start.size());
+          result = search_orders(
+              lists_of(offsets, scores, member_offsets, members), order,
+              {n_chains, patience, max_window, seconds, seed, interrupt.progress()}, n_threads,
+              interrupt.stop());
+        }
+        interrupt.raise_others();
+        return nb::make_tuple(own(std::move(result.choices)), result.score,
+                              result.n_perturbations, result.stopped, interrupt.was_hit());
+      },
+      "offsets"_a.noconvert(), "scores"_a.noconvert(), "member_offsets"_a.noconvert(),
+      "members"_a.noconvert(), "start"_a.noconvert(), "n_chains"_a, "patience"_a, "max_window"_a,
+      "seconds"_a, "seed"_a, "n_threads"_a, "report"_a.none());
+  m.def(
+      "climb_greedily",
+      [](const Scorer& scorer, Rules allowed, Rules required, Members limit,
+         const std::vector<std::vector<std::int32_t>>& start, std::size_t tabu_length,
+         std::size_t tabu_moves, std::size_t restarts, double seconds, std::uint64_t seed,
+         std::size_t n_threads, nb::object report) {
+        Interrupt interrupt(std::move(report));
+        GreedyResult result;
+        {
+          nb::gil_scoped_release nogil;
+          result = climb_greedily(
+              scorer.scorer(), {view(allowed), view(required), view(limit)}, start,
+              {tabu_length, tabu_moves, restarts, seconds, seed, interrupt.progress()}, n_threads,
+              interrupt.stop());
+        }
+        interrupt.raise_others();
+        return nb::make_tuple(result.parents, result.score, result.n_changes, result.stopped,
+                              interrupt.was_hit());
+      },
+      "scorer"_a, "allowed"_a.noconvert(), "required"_a.noconvert(), "limit"_a.noconvert(),
+      "start"_a, "tabu_length"_a, "tabu_moves"_a, "restarts"_a, "seconds"_a, "seed"_a,
+      "n_threads"_a, "report"_a.none());
+}
+
+}  // namespace
+
+void bind_structure(nb::module_& m) {
+  bind_candidates(m);
+  bind_subsets(m);
+  bind_searches(m);
+}
+
+}  // namespace bayesmend::bind

@@ -1,0 +1,80 @@
+"""Arguments and options that several commands share."""
+
+from typing import Annotated
+
+import typer
+
+from bayesmend.terminal import remember_debug
+
+__all__ = [
+    "Debug",
+    "Discretize",
+    "Force",
+    "Json",
+    "Missing",
+    "Net",
+    "Seed",
+    "States",
+    "Table",
+]
+
+Table = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="Table: .csv, .tsv, .txt (also .gz), .parquet or .arrow; - reads stdin.",
+        show_default=False,
+    ),
+]
+Net = Annotated[
+    str,
+    typer.Argument(
+        metavar="NET",
+        help="Network: a .bif, .xmlbif, .json or .graphml file (also .gz), "
+        "a shipped one by name (asia, lucas), or - for stdin.",
+        show_default=False,
+    ),
+]
+Debug = Annotated[
+    bool,
+    typer.Option(
+        "--debug",
+        help="Show the traceback of an error.",
+        callback=remember_debug,
+        is_eager=True,
+    ),
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace files that exist already.")
+]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", metavar="N", help="Same seed, same result.", min=0),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--missing",
+        metavar="TEXT",
+        help="Text of a missing cell, in place of the usual ones (empty, NA, NaN, "
+        "null, None, ?); may be repeated.",
+    ),
+]
+States = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--states",
+        metavar="NAME=A,B,...",
+        help="States of a variable, in order; may be repeated.",
+    ),
+]
+Discretize = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--discretize",
+        metavar="NAME=HOW",
+        help="Cut a numeric variable into intervals: age=4 (quantiles), "
+        "age=uniform:4 (equal widths) or age=cuts:18,65; may be repeated.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
