@@ -18,13 +18,19 @@ LAYERS = [
     "columns",
     "tables",
     "frames",
+    "discretize",
+    "files",
     "encode",
+    "patterns",
+    "summary",
     "data",
     "cpdag",
     "dag",
     "distance",
+    "constraints",
     "score",
     "parents",
+    "candidates",
     "structure",
     "cpt",
     "match",
@@ -40,8 +46,10 @@ LAYERS = [
     "__main__",
 ]
 
-# The modules that may call the compiled core: those that count, score, search or draw.
-CORE_CALLERS = {"score", "parents", "structure", "network"}
+# The modules that may call the compiled core: those that read, count, score, search or
+# draw.
+CORE_CALLERS = {"files", "patterns", "data", "score", "parents", "candidates"}
+CORE_CALLERS |= {"structure", "network"}
 
 # Optional packages are imported inside the functions that need them.
 ALLOWED_AT_IMPORT = {"numpy", "bayesmend", *sys.stdlib_module_names}
