@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend.columns import MISSING, Column, listing
+from bayesmend.columns import MISSING, Column, listing, quantity
 from bayesmend.errors import DataError, MissingDependencyError, ParameterError
 from bayesmend.frames import open_table
 from bayesmend.tables import Source
