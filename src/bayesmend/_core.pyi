@@ -1,10 +1,73 @@
 """The compiled core: encoded integers in, numbers out."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy
 from numpy.typing import NDArray
 
+
+class CsvProblem:
+    """Where and why a text could not be read."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def position(self) -> int: ...
+
+    @property
+    def line(self) -> int: ...
+
+    @property
+    def column(self) -> int: ...
+
+    @property
+    def found(self) -> int: ...
+
+    @property
+    def expected(self) -> int: ...
+
+    @property
+    def text(self) -> str: ...
+
+class CsvHeader:
+    """The first line of a delimited text."""
+
+    @property
+    def names(self) -> list[str]: ...
+
+    @property
+    def problem(self) -> CsvProblem: ...
+
+class CsvTable:
+    """Cells that wait for the order of the states."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def problem(self) -> CsvProblem: ...
+
+    def labels(self, column: int) -> list[str]: ...
+
+    def is_truncated(self, column: int) -> bool: ...
+
+    def numbers(self, column: int) -> NDArray[numpy.float64]: ...
+
+    def codes(self, columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 0) -> NDArray[numpy.uint8]: ...
+
+def read_csv_header(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], delimiter: str) -> CsvHeader: ...
+
+def read_csv(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], delimiter: str, markers: Sequence[str], numeric: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 0, chunk_bytes: int = 0) -> CsvTable: ...
+
+def csv_line(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], delimiter: str, row: int) -> int: ...
+
+def csv_line_of_label(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], delimiter: str, column: int, label: str) -> int: ...
+
+def write_csv_rows(cells: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: int, last: int, texts: Sequence[Sequence[str]], extra: Sequence[str], delimiter: str) -> bytes: ...
+
+def distinct_rows(cells: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 0) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]: ...
 
 def sample(card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cpt_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_rows: int, seed: int, n_threads: int) -> NDArray[numpy.uint8]:
     """Draw rows; the result has shape (n_vars, n_rows)."""
@@ -13,3 +76,29 @@ def log_likelihood(card: Annotated[NDArray[numpy.int32], dict(shape=(None,), ord
     """
     Log-probability of each row of a complete table of shape (n_vars, n_rows).
     """
+
+class Scorer:
+    """Scores families of one complete table under one rule."""
+
+    def __init__(self, columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: int, ess: float, arc_penalty: float) -> None: ...
+
+    def families(self, child: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_parent: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]: ...
+
+def family_counts(columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], child: int, parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
+
+def n_cores() -> int: ...
+
+def bit_kernel() -> str:
+    """Name of the counting kernel chosen for this processor."""
+
+def all_candidates(scorer: Scorer, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], required: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple: ...
+
+def promising_candidates(scorer: Scorer, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], required: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], seeds: Sequence[Sequence[int]], max_sets: int, seconds_per_child: float, n_threads: int) -> tuple: ...
+
+def subsets_memory(n_vars: int, through: bool) -> float: ...
+
+def solve_subsets(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], member_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], through: bool, seconds: float, n_threads: int) -> tuple: ...
+
+def search_orders(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], member_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_chains: int, patience: int, max_window: int, seconds: float, seed: int, n_threads: int, report: object | None) -> tuple: ...
+
+def climb_greedily(scorer: Scorer, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], required: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Sequence[Sequence[int]], tabu_length: int, tabu_moves: int, restarts: int, seconds: float, seed: int, n_threads: int, report: object | None) -> tuple: ...

@@ -6,6 +6,7 @@ Layer: what every later step starts from. User input is checked on the way here,
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +23,8 @@ from bayesmend.encode import (
     position_of,
 )
 from bayesmend.errors import DataError, ParameterError
-from bayesmend.tables import Origin, open_table
+from bayesmend.files import CsvSource, open_source
+from bayesmend.tables import Origin
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -82,7 +84,23 @@ class IncompleteData:
         if isinstance(table, cls):
             return table
         options = Options(states, weights, missing, names, max_numeric_states)
-        return cls._from_encoded(encode(open_table(table), options))
+        return cls._from_encoded(encode(open_source(table), options))
+
+    @classmethod
+    def from_csv(
+        cls,
+        path: str | Path,
+        *,
+        delimiter: str | None = None,
+        states: Mapping[str, Iterable[Label]] | None = None,
+        weights: Any = None,
+        missing: Iterable[str] = MISSING_MARKERS,
+        names: Sequence[str] | None = None,
+        max_numeric_states: int = 20,
+    ) -> Self:
+        """Read delimited text."""
+        options = Options(states, weights, missing, names, max_numeric_states)
+        return cls._from_encoded(encode(CsvSource(path, delimiter), options))
 
     @classmethod
     def from_codes(

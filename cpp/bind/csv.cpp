@@ -1,0 +1,156 @@
+#include "core/csv.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+
+#include "bind/bind.hpp"
+
+namespace bayesmend::bind {
+namespace {
+
+std::string_view text_of(const In<std::uint8_t, 1>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+const char* word(CsvProblemKind kind) {
+  switch (kind) {
+    case CsvProblemKind::none:
+      return "";
+    case CsvProblemKind::no_header:
+      return "no_header";
+    case CsvProblemKind::ragged:
+      return "ragged";
+    case CsvProblemKind::encoding:
+      return "encoding";
+    case CsvProblemKind::open_quote:
+      return "open_quote";
+    case CsvProblemKind::after_quote:
+      return "after_quote";
+    case CsvProblemKind::not_a_number:
+      return "not_a_number";
+  }
+  return "";
+}
+
+void check_columns(const CsvTable& table, std::span<const std::int64_t> columns,
+                   std::size_t n_tables) {
+  for (const std::int64_t column : columns) {
+    if (column < 0 || static_cast<std::size_t>(column) >= table.n_columns) {
+      throw std::out_of_range("no such column");
+    }
+  }
+  if (n_tables != columns.size()) throw std::invalid_argument("one table of codes per column");
+}
+
+}  // namespace
+
+void bind_csv(nb::module_& m) {
+  nb::class_<CsvProblem>(m, "CsvProblem", "Where and why a text could not be read.")
+      .def_prop_ro("kind", [](const CsvProblem& p) { return word(p.kind); })
+      .def_ro("position", &CsvProblem::position)
+      .def_ro("line", &CsvProblem::line)
+      .def_ro("column", &CsvProblem::column)
+      .def_ro("found", &CsvProblem::found)
+      .def_ro("expected", &CsvProblem::expected)
+      .def_ro("text", &CsvProblem::text);
+
+  nb::class_<CsvHeader>(m, "CsvHeader", "The first line of a delimited text.")
+      .def_ro("names", &CsvHeader::names)
+      .def_ro("problem", &CsvHeader::problem);
+
+  nb::class_<CsvTable>(m, "CsvTable", "Cells that wait for the order of the states.")
+      .def_ro("n_rows", &CsvTable::n_rows)
+      .def_ro("problem", &CsvTable::problem)
+      .def(
+          "labels", [](const CsvTable& t, std::size_t column) { return t.labels.at(column); },
+          "column"_a)
+      .def(
+          "is_truncated",
+          [](const CsvTable& t, std::size_t column) { return t.is_truncated.at(column) != 0; },
+          "column"_a)
+      .def(
+          "numbers",
+          [](const CsvTable& t, std::size_t column) {
+            return own(std::vector<double>(t.numbers.at(column)));
+          },
+          "column"_a)
+      .def(
+          "codes",
+          [](const CsvTable& t, In<std::int64_t, 1> columns, In<std::uint8_t, 2> tables,
+             std::size_t n_threads) {
+            check_columns(t, view(columns), tables.shape(0));
+            if (tables.shape(1) != 256) throw std::invalid_argument("256 codes per column");
+            const std::size_t n_columns = columns.size();
+            std::vector<std::uint8_t> codes;
+            {
+              nb::gil_scoped_release nogil;
+              codes = t.codes(view(columns), view(tables), n_threads);
+            }
+            return own(std::move(codes), {n_columns, t.n_rows});
+          },
+          "columns"_a.noconvert(), "tables"_a.noconvert(), "n_threads"_a = 0);
+
+  m.def(
+      "read_csv_header",
+      [](In<std::uint8_t, 1> text, char delimiter) {
+        return read_csv_header(text_of(text), delimiter);
+      },
+      "text"_a.noconvert(), "delimiter"_a);
+
+  m.def(
+      "read_csv",
+      [](In<std::uint8_t, 1> text, char delimiter, std::vector<std::string> markers,
+         In<std::uint8_t, 1> numeric, std::size_t n_threads, std::size_t chunk_bytes) {
+        const CsvOptions options{delimiter,
+                                 std::move(markers),
+                                 {numeric.data(), numeric.data() + numeric.size()},
+                                 n_threads,
+                                 chunk_bytes};
+        CsvTable table;
+        {
+          nb::gil_scoped_release nogil;
+          table = read_csv(text_of(text), options, interrupted);
+        }
+        raise_if_interrupted();
+        return table;
+      },
+      "text"_a.noconvert(), "delimiter"_a, "markers"_a, "numeric"_a.noconvert(), "n_threads"_a = 0,
+      "chunk_bytes"_a = 0);
+
+  m.def(
+      "csv_line",
+      [](In<std::uint8_t, 1> text, char delimiter, std::size_t row) {
+        return csv_line(text_of(text), delimiter, row);
+      },
+      "text"_a.noconvert(), "delimiter"_a, "row"_a);
+
+  m.def(
+      "csv_line_of_label",
+      [](In<std::uint8_t, 1> text, char delimiter, std::size_t column, const std::string& label) {
+        return csv_line_of_label(text_of(text), delimiter, column, label);
+      },
+      "text"_a.noconvert(), "delimiter"_a, "column"_a, "label"_a);
+
+  m.def(
+      "write_csv_rows",
+      [](In<std::uint8_t, 2> cells, std::size_t first, std::size_t last,
+         const std::vector<std::vector<std::string>>& texts, const std::vector<std::string>& extra,
+         char delimiter) {
+        const std::size_t n_rows = cells.shape(1);
+        if (first > last || last > n_rows || texts.size() != cells.shape(0) ||
+            (!extra.empty() && extra.size() != last - first)) {
+          throw std::invalid_argument("rows, texts and extra must fit the cells");
+        }
+        std::string rows;
+        {
+          nb::gil_scoped_release nogil;
+          rows = write_csv_rows(view(cells), n_rows, first, last, texts, extra, delimiter);
+        }
+        return nb::bytes(rows.data(), rows.size());
+      },
+      "cells"_a.noconvert(), "first"_a, "last"_a, "texts"_a, "extra"_a, "delimiter"_a);
+}
+
+}  // namespace bayesmend::bind

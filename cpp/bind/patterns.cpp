@@ -1,0 +1,27 @@
+#include "core/patterns.hpp"
+
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+
+#include "bind/bind.hpp"
+
+namespace bayesmend::bind {
+
+void bind_patterns(nb::module_& m) {
+  m.def(
+      "distinct_rows",
+      [](In<std::uint8_t, 2> cells, std::size_t n_threads) {
+        DistinctRows rows;
+        {
+          nb::gil_scoped_release nogil;
+          rows = distinct_rows(view(cells), cells.shape(0), cells.shape(1), n_threads, interrupted);
+        }
+        raise_if_interrupted();
+        return std::make_tuple(own(std::move(rows.first)), own(std::move(rows.count)),
+                               own(std::move(rows.inverse)));
+      },
+      "cells"_a.noconvert(), "n_threads"_a = 0);
+}
+
+}  // namespace bayesmend::bind
