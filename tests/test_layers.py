@@ -18,9 +18,11 @@ LAYERS = [
     "columns",
     "tables",
     "frames",
-    "discretize",
     "files",
+    "restore",
+    "discretize",
     "encode",
+    "csvout",
     "patterns",
     "summary",
     "data",
@@ -46,9 +48,9 @@ LAYERS = [
     "__main__",
 ]
 
-# The modules that may call the compiled core: those that read, count, score, search or
-# draw.
-CORE_CALLERS = {"files", "patterns", "data", "score", "parents", "candidates"}
+# The modules that may call the compiled core: those that read, write, count, score,
+# search or draw.
+CORE_CALLERS = {"files", "csvout", "patterns", "summary", "score", "candidates"}
 CORE_CALLERS |= {"structure", "network"}
 
 # Optional packages are imported inside the functions that need them.

@@ -19,7 +19,7 @@ from bayesmend.errors import ParameterError
 from bayesmend.parents import ParentSets
 from bayesmend.score import FamilyScorer, Score
 
-__all__ = ["candidate_parents", "exhaustive_seconds"]
+__all__ = ["can_score_all", "candidate_parents", "candidates_from"]
 
 Method = Literal["auto", "all", "promising"]
 
@@ -115,8 +115,7 @@ def candidates_from(
     if data.n_vars == 0:
         return ParentSets.from_lists((), [])
     if method == "auto":
-        budget = min(_EXHAUSTIVE_SECONDS, (time_limit or np.inf) / 4)
-        is_small = exhaustive_seconds(data, int(rules.limit.max())) <= budget
+        is_small = can_score_all(data, int(rules.limit.max()), time_limit)
         method = "all" if is_small else "promising"
     limits = (rules.allowed, rules.required, rules.limit)
     if method == "all":
@@ -139,7 +138,10 @@ def candidates_from(
     return ParentSets(data.names, *arrays[:4])
 
 
-def exhaustive_seconds(data: IncompleteData, max_parents: int) -> float:
-    """Estimate how long scoring every set takes on one core, from sizes alone."""
+def can_score_all(
+    data: IncompleteData, max_parents: int, time_limit: float | None = None
+) -> bool:
+    """Tell whether scoring every set takes seconds, judging by sizes alone."""
     n_tables = sum(comb(data.n_vars, size) for size in range(max_parents + 2))
-    return n_tables * (0.3e-6 + 0.4e-9 * data.n_rows)
+    seconds = n_tables * (0.3e-6 + 0.4e-9 * data.n_rows)
+    return seconds <= min(_EXHAUSTIVE_SECONDS, (time_limit or np.inf) / 4)

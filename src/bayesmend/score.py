@@ -170,7 +170,7 @@ class FamilyScorer:
     >>> from bayesmend import IncompleteData
     >>> data = IncompleteData.from_table(np.array([["a", "x"], ["b", "y"]]))
     >>> scorer = FamilyScorer(data)
-    >>> round(scorer.family("1", ["0"]), 6)
+    >>> round(scorer.family("x1", ["x0"]), 6)
     -1.386294
     """
 
@@ -256,7 +256,7 @@ def family_score(
     >>> import numpy as np
     >>> from bayesmend import IncompleteData
     >>> data = IncompleteData.from_table(np.array([["a"], ["a"], ["b"]]))
-    >>> round(family_score(data, "0", score="loglik"), 6)
+    >>> round(family_score(data, "x0", score="loglik"), 6)
     -1.909543
     """
     return FamilyScorer(data, score=score, ess=ess, n_threads=1).family(child, parents)
@@ -295,7 +295,7 @@ def score_families(
     >>> import numpy as np
     >>> from bayesmend import IncompleteData
     >>> data = IncompleteData.from_table(np.array([["a", "x"], ["b", "y"]]))
-    >>> score_families(data, [("0", []), ("1", ["0"])]).round(3).tolist()
+    >>> score_families(data, [("x0", []), ("x1", ["x0"])]).round(3).tolist()
     [-2.079, -1.386]
     """
     if not isinstance(families, Families):
@@ -316,7 +316,7 @@ def dag_score(
     >>> import numpy as np
     >>> from bayesmend import Dag, IncompleteData
     >>> data = IncompleteData.from_table(np.array([["a", "x"], ["b", "y"]]))
-    >>> round(dag_score(data, Dag.from_arcs(["0", "1"], [("0", "1")])), 3)
+    >>> round(dag_score(data, Dag.from_arcs(["x0", "x1"], [("x0", "x1")])), 3)
     -3.466
     """
     return FamilyScorer(data, score=score, ess=ess).dag(dag)
@@ -347,7 +347,7 @@ def family_counts(
     >>> import numpy as np
     >>> from bayesmend import IncompleteData
     >>> data = IncompleteData.from_table(np.array([["a", "x"], ["b", "y"], ["b", "x"]]))
-    >>> family_counts(data, "1", ["0"]).tolist()
+    >>> family_counts(data, "x1", ["x0"]).tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
     check_complete(data)
@@ -380,7 +380,7 @@ def check_complete(data: IncompleteData) -> None:
     row, variable = (int(x) for x in np.argwhere(data.missing_mask)[0])
     msg = (
         f"variable {data.names[variable]!r} is missing in row {row}, and a score needs "
-        f"complete data ({data.n_missing} missing cells in all). Complete the table first."
+        f"complete data (missing cells in all: {data.n_missing}). Complete the table first."
     )
     raise DataError(msg)
 

@@ -1,0 +1,156 @@
+"""Structure learning by hill climbing on the data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesmend import _core
+from bayesmend.constraints import Constraints, ParentRules
+from bayesmend.dag import Dag
+from bayesmend.data import IncompleteData
+from bayesmend.errors import ParameterError
+from bayesmend.score import FamilyScorer, Score
+from bayesmend.seed import Seed, as_generator
+from bayesmend.structure.solution import Clock, Progress, Solution
+
+__all__ = ["climb", "climb_from"]
+
+
+def climb(
+    data: IncompleteData,
+    *,
+    score: Score | str = "bdeu",
+    ess: float = 1.0,
+    max_parents: int = 3,
+    constraints: Constraints | None = None,
+    start: Dag | None = None,
+    tabu_length: int = 10,
+    tabu_moves: int = 10,
+    restarts: int = 5,
+    time_limit: float | None = None,
+    seed: Seed = None,
+    n_threads: int = 0,
+    progress: Progress | None = None,
+) -> Solution:
+    """Climb from a DAG by adding, deleting and reversing arcs.
+
+    Parameters
+    ----------
+    data : IncompleteData
+        A table without missing cells.
+    score : Score or str, default="bdeu"
+        The rule, or its name.
+    ess : float, default=1.0
+        Equivalent sample size when `score` is a name.
+    max_parents : int, default=3
+        Largest number of parents.
+    constraints : Constraints, optional
+        Required and forbidden arcs, tiers, limits of single variables.
+    start : Dag, optional
+        Where to start; by default from the required arcs alone.
+    tabu_length : int, default=10
+        For so many changes a changed pair of variables stays as it is.
+    tabu_moves : int, default=10
+        The climb goes on through so many changes without a gain.
+    restarts : int, default=5
+        Climbs from random changes of the best DAG.
+    time_limit : float, optional
+        Seconds; the best DAG so far is returned.
+    seed : int, Generator or None
+        Source of randomness of the restarts.
+    n_threads : int, default=0
+        Number of threads; 0 means one per core. The result does not depend on it.
+    progress : callable, optional
+        Told (what, best score, seconds) now and then.
+
+    Returns
+    -------
+    Solution
+        With status ``"heuristic"`` and an infinite bound: none is computed.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> data = bm.load_network("asia").sample(5000, seed=1)
+    >>> climb(data, seed=1).dag
+    Dag(8 variables, ... arcs)
+    """
+    scorer = FamilyScorer(data, score=score, ess=ess, n_threads=n_threads)
+    rules = (constraints or Constraints()).rules(data.names, max_parents=max_parents)
+    return climb_from(
+        scorer,
+        rules,
+        start=start,
+        tabu_length=tabu_length,
+        tabu_moves=tabu_moves,
+        restarts=restarts,
+        time_limit=time_limit,
+        seed=seed,
+        progress=progress,
+    )
+
+
+def climb_from(
+    scorer: FamilyScorer,
+    rules: ParentRules,
+    *,
+    start: Dag | None = None,
+    tabu_length: int = 10,
+    tabu_moves: int = 10,
+    restarts: int = 5,
+    time_limit: float | None = None,
+    seed: Seed = None,
+    progress: Progress | None = None,
+) -> Solution:
+    """Do the work of `climb` with a scorer and rules at hand."""
+    clock = Clock(time_limit)
+    for name, value in (
+        ("tabu_length", tabu_length),
+        ("tabu_moves", tabu_moves),
+        ("restarts", restarts),
+    ):
+        if not isinstance(value, int | np.integer) or value < 0:
+            msg = f"{name} must be an integer >= 0. Got {value!r} instead."
+            raise ParameterError(msg)
+    names = scorer.data.names
+    parents, _, n_changes, stopped, interrupted = _core.climb_greedily(
+        scorer.core,
+        rules.allowed,
+        rules.required,
+        rules.limit,
+        _start_parents(start, rules, names),
+        tabu_length,
+        tabu_moves,
+        restarts,
+        time_limit or 0.0,
+        int(as_generator(seed).integers(2**63)),
+        scorer.n_threads,
+        clock.reporter(progress, "hill climbing"),
+    )
+    dag = Dag(names, tuple(map(tuple, parents)))
+    detail = {"changes": n_changes, "restarts": restarts}
+    if stopped:
+        detail["stopped"] = "interrupted" if interrupted else "time limit"
+    return Solution(
+        dag,
+        scorer.dag(dag),
+        float("inf"),
+        "heuristic",
+        "greedy",
+        clock.seconds,
+        detail,
+    )
+
+
+def _start_parents(
+    start: Dag | None, rules: ParentRules, names: tuple[str, ...]
+) -> list[list[int]]:
+    if start is None:
+        return [np.flatnonzero(row).tolist() for row in rules.required]
+    if start.names != names:
+        msg = "start must be a DAG over the variables of the data, in their order."
+        raise ParameterError(msg)
+    if not rules.holds(start):
+        msg = "start breaks the constraints or max_parents. Start from another DAG."
+        raise ParameterError(msg)
+    return [list(parents) for parents in start.parents]

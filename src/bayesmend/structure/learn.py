@@ -1,0 +1,248 @@
+"""The front door for complete data: a table in, a structure out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from bayesmend.candidates import can_score_all, candidates_from
+from bayesmend.constraints import Constraints, ParentRules
+from bayesmend.dag import Dag
+from bayesmend.data import IncompleteData
+from bayesmend.errors import ParameterError
+from bayesmend.network import Network
+from bayesmend.parents import ParentSets
+from bayesmend.score import FamilyScorer, Score
+from bayesmend.seed import Seed, as_generator
+from bayesmend.structure.greedy import climb_from
+from bayesmend.structure.solution import Clock, Progress, Solution
+from bayesmend.structure.solvers import SOLVERS, Solver, solve
+
+__all__ = ["StructureResult", "learn_structure"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class StructureResult:
+    """A structure learned from complete data.
+
+    Parameters
+    ----------
+    network : Network
+        The structure with parameters (Dirichlet posterior mean).
+    score : float
+        Score of the structure.
+    bound : float
+        No structure within `max_parents` and the constraints scores higher; infinity
+        where nothing is known.
+    status : str
+        ``"optimal"``, ``"gap"`` or ``"heuristic"``.
+    solver : str
+        Which solver found it.
+    seconds : float
+        Time of everything, candidate parent sets included.
+    detail : dict
+        Candidate sets, why the search stopped, what ``auto`` chose.
+    """
+
+    network: Network
+    score: float
+    bound: float
+    status: str
+    solver: str
+    seconds: float
+    detail: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def dag(self) -> Dag:
+        """The structure."""
+        return self.network.dag
+
+    @property
+    def gap(self) -> float:
+        """How far the score may be from the best possible one."""
+        return max(0.0, self.bound - self.score)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all but the parameters in plain types, ready for JSON."""
+        is_known = self.bound != float("inf")
+        return {
+            "score": self.score,
+            "bound": self.bound if is_known else None,
+            "gap": self.gap if is_known else None,
+            "status": self.status,
+            "solver": self.solver,
+            "seconds": self.seconds,
+            "arcs": [list(arc) for arc in self.dag.arcs],
+            "detail": self.detail,
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"StructureResult({self.status}, score={self.score:.3f}, "
+            f"bound={self.bound:.3f}, n_arcs={self.dag.n_arcs}, "
+            f"solver={self.solver!r}, seconds={self.seconds:.2f})"
+        )
+
+
+def learn_structure(
+    data: Any,
+    *,
+    score: Score | str = "bdeu",
+    ess: float = 1.0,
+    max_parents: int = 3,
+    solver: Solver = "auto",
+    constraints: Constraints | None = None,
+    max_sets: int | None = None,
+    time_limit: float | None = None,
+    seed: Seed = None,
+    n_threads: int = 0,
+    progress: Progress | None = None,
+) -> StructureResult:
+    """Learn the structure of a network from complete data.
+
+    Parameters
+    ----------
+    data : IncompleteData, frame, array or path
+        A table without missing cells.
+    score : Score or str, default="bdeu"
+        The rule, or its name.
+    ess : float, default=1.0
+        Equivalent sample size when `score` is a name, and of the parameters.
+    max_parents : int, default=3
+        Largest number of parents.
+    solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
+        As in `solve`; ``greedy`` climbs directly on the data.
+    constraints : Constraints, optional
+        Required and forbidden arcs, tiers, limits of single variables.
+    max_sets : int, optional
+        Where there are too many parent sets to score them all: how many to score per
+        variable.
+    time_limit : float, optional
+        Seconds for everything; the best answer so far is returned.
+    seed : int, Generator or None
+        Source of randomness.
+    n_threads : int, default=0
+        Number of threads; 0 means one per core.
+    progress : callable, optional
+        Told (what, best score, seconds) now and then.
+
+    Returns
+    -------
+    StructureResult
+        Network, score, bound and status.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> data = bm.load_network("asia").sample(1000, seed=1)
+    >>> result = bm.learn_structure(data)
+    >>> result.status, result.solver
+    ('optimal', 'subsets')
+    """
+    clock = Clock(time_limit)
+    if isinstance(solver, str) and solver not in (*SOLVERS, "greedy"):
+        msg = (
+            f"solver must be one of {', '.join(SOLVERS)}, greedy or a callable. "
+            f"Got {solver!r} instead."
+        )
+        raise ParameterError(msg)
+    table = IncompleteData.from_table(data)
+    rule = Score.of(score, ess=ess)
+    scorer = FamilyScorer(table, score=rule, n_threads=n_threads)
+    rules = (constraints or Constraints()).rules(table.names, max_parents=max_parents)
+    search = _Search(scorer, rules, clock, as_generator(seed), progress)
+    found, detail = search.run(solver, max_sets)
+    network = Network.fit(found.dag, table, method="posterior", ess=rule.ess)
+    return StructureResult(
+        network,
+        found.score,
+        found.bound,
+        found.status,
+        found.solver,
+        clock.seconds,
+        {**found.detail, **detail},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    scorer: FamilyScorer
+    rules: ParentRules
+    clock: Clock
+    seed: Any
+    progress: Progress | None
+
+    def run(
+        self, solver: Solver, max_sets: int | None
+    ) -> tuple[Solution, dict[str, Any]]:
+        # A fast first answer: it leads best-first candidates, and starts the others.
+        first = self._greedy(restarts=5 if solver == "greedy" else 0)
+        if self.scorer.data.n_vars == 0 or solver == "greedy":
+            return first, {}
+        is_complete = self._scores_all(max_sets)
+        parent_sets = self._candidates(first.dag, is_complete, max_sets)
+        detail: dict[str, Any] = {
+            "candidates": "all" if is_complete else "promising",
+            "candidate_sets": parent_sets.n_sets,
+        }
+        if solver == "auto" and not is_complete:
+            # A proof about a part of the candidates would prove nothing.
+            solver = "order"
+            detail["chosen"] = "order: too many parent sets to score them all"
+        found = solve(
+            parent_sets,
+            solver=solver,
+            time_limit=self.clock.left,
+            start=first.dag,
+            seed=self.seed,
+            n_threads=self.scorer.n_threads,
+            progress=self.progress,
+        )
+        return found if is_complete else _without_proof(found), detail
+
+    def _greedy(self, *, restarts: int) -> Solution:
+        return climb_from(
+            self.scorer,
+            self.rules,
+            restarts=restarts,
+            time_limit=self.clock.left,
+            seed=self.seed,
+            progress=self.progress,
+        )
+
+    def _scores_all(self, max_sets: int | None) -> bool:
+        if max_sets is not None:
+            return False
+        return can_score_all(
+            self.scorer.data, int(self.rules.limit.max()), self.clock.left
+        )
+
+    def _candidates(
+        self, seed_dag: Dag, is_complete: bool, max_sets: int | None
+    ) -> ParentSets:
+        if self.progress is not None:
+            self.progress("candidate parent sets", -float("inf"), self.clock.seconds)
+        if is_complete:
+            return candidates_from(self.scorer, self.rules, method="all")
+        left = self.clock.left
+        return candidates_from(
+            self.scorer,
+            self.rules,
+            method="promising",
+            max_sets=max_sets,
+            # The search over orders needs its share too.
+            time_limit=None if left is None else 0.3 * left,
+            seed_dag=seed_dag,
+        )
+
+
+def _without_proof(found: Solution) -> Solution:
+    return Solution(
+        found.dag,
+        found.score,
+        float("inf"),
+        "heuristic",
+        found.solver,
+        found.seconds,
+        {**found.detail, "among_candidates": found.status},
+    )

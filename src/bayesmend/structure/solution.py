@@ -1,0 +1,120 @@
+"""What a structure solver returns, and the checks that all solvers share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bayesmend.dag import Dag
+from bayesmend.errors import ParameterError
+from bayesmend.parents import ParentSets
+
+__all__ = ["TOLERANCE", "Clock", "Progress", "Solution", "trivial_bound"]
+
+TOLERANCE = 1e-6
+"""A score this close to a bound counts as equal to it."""
+
+Progress = Callable[[str, float, float], None]
+"""Told (what is going on, best score so far, seconds since the start)."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Solution:
+    """A DAG and how good it is known to be.
+
+    Parameters
+    ----------
+    dag : Dag
+        The structure found.
+    score : float
+        Its score, the sum over its families.
+    bound : float
+        No DAG made of the candidates scores higher than this.
+    status : str
+        ``"optimal"`` (the bound is met), ``"gap"`` (a search for a proof ended early)
+        or ``"heuristic"`` (no proof was tried).
+    solver : str
+        Which solver found it.
+    seconds : float
+        How long it took.
+    detail : mapping
+        What the solver has to tell: why it stopped, nodes, cuts, perturbations.
+    """
+
+    dag: Dag
+    score: float
+    bound: float
+    status: str
+    solver: str
+    seconds: float
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def gap(self) -> float:
+        """How far the score may be from the best possible one."""
+        return max(0.0, self.bound - self.score)
+
+    def __repr__(self) -> str:
+        return (
+            f"Solution({self.status}, score={self.score:.3f}, bound={self.bound:.3f}, "
+            f"n_arcs={self.dag.n_arcs}, solver={self.solver!r}, "
+            f"seconds={self.seconds:.2f})"
+        )
+
+
+def trivial_bound(parent_sets: ParentSets) -> float:
+    """Sum the best candidate of every variable, cycles aside."""
+    if parent_sets.n_vars == 0:
+        return 0.0
+    return float(parent_sets.scores[parent_sets.offsets[:-1]].sum())
+
+
+class Clock:
+    """Seconds since the start, and what is left of a limit."""
+
+    def __init__(self, time_limit: float | None = None) -> None:
+        if time_limit is not None and not time_limit > 0:
+            msg = f"time_limit must be a number of seconds > 0. Got {time_limit!r} instead."
+            raise ParameterError(msg)
+        self._start, self._limit = time.perf_counter(), time_limit
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self._start
+
+    @property
+    def left(self) -> float | None:
+        """Seconds left, at least a millisecond; None without a limit."""
+        return None if self._limit is None else max(self._limit - self.seconds, 1e-3)
+
+    def reporter(
+        self, progress: Progress | None, what: str
+    ) -> Callable[[float, int], None] | None:
+        """Turn `progress` into what the core calls with (best score, steps)."""
+        if progress is None:
+            return None
+        return lambda best, steps: progress(
+            f"{what}: {steps} steps", best, self.seconds
+        )
+
+
+def dag_of(parent_sets: ParentSets, choices: np.ndarray[Any, Any]) -> Dag:
+    """Build the DAG of one candidate per variable."""
+    return Dag(
+        parent_sets.names,
+        tuple(parent_sets.members_of(int(c)) for c in choices),
+    )
+
+
+def refuse_infeasible() -> None:
+    """Raise the error for lists that allow no DAG."""
+    msg = (
+        "no choice of candidate parent sets is free of cycles. "
+        "Give every variable more candidates, such as the empty set."
+    )
+    raise ParameterError(msg)

@@ -1,0 +1,269 @@
+"""Family scores against their textbook formulas."""
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesmend import Dag, IncompleteData, _core
+from bayesmend.errors import DataError, ParameterError
+from bayesmend.score import (
+    Families,
+    FamilyScorer,
+    Score,
+    dag_score,
+    family_counts,
+    family_score,
+    score_families,
+)
+
+KINDS = ("bdeu", "k2", "bic", "aic", "loglik")
+
+
+def make_data(rows, card, weights=None):
+    codes = np.array(rows, np.uint8).reshape(len(rows), len(card))
+    names = [f"v{i}" for i in range(len(card))]
+    return IncompleteData.from_codes(
+        codes, names=names, states=[tuple(range(r)) for r in card], weights=weights
+    )
+
+
+@st.composite
+def complete_tables(draw, max_vars=5, max_rows=40, max_states=5):
+    card = draw(st.lists(st.integers(1, max_states), min_size=1, max_size=max_vars))
+    # A low ceiling on the states that occur gives constant columns and unseen states.
+    seen = [draw(st.integers(1, r)) for r in card]
+    row = st.tuples(*(st.integers(0, s - 1) for s in seen))
+    rows = draw(st.lists(row, max_size=max_rows))
+    if rows and draw(st.booleans()):
+        rows = rows + rows[: draw(st.integers(0, len(rows)))]
+    return rows, card
+
+
+@st.composite
+def families(draw):
+    rows, card = draw(complete_tables())
+    order = draw(st.permutations(range(len(card))))
+    n_parents = draw(st.integers(0, len(card) - 1))
+    return rows, card, order[0], list(order[1 : 1 + n_parents])
+
+
+@settings(max_examples=300)
+@given(families())
+def test_counts_match_a_loop_over_the_rows(family):
+    rows, card, child, parents = family
+    data = make_data(rows, card)
+    counts = family_counts(data, f"v{child}", [f"v{p}" for p in parents])
+    assert counts.tolist() == oracle.family_counts(rows, card, child, parents)
+
+
+@settings(max_examples=500)
+@given(
+    families(),
+    st.sampled_from(KINDS),
+    st.floats(1e-3, 1e3),
+    st.floats(-2.0, 5.0),
+)
+def test_scores_match_their_formulas(family, kind, ess, penalty):
+    rows, card, child, parents = family
+    rule = Score(kind, ess=ess, arc_penalty=penalty)
+    found = family_score(
+        make_data(rows, card), f"v{child}", [f"v{p}" for p in parents], score=rule
+    )
+    expected = oracle.family_score(
+        rows, card, child, parents, kind, ess, penalty=penalty
+    )
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-8)
+
+
+@settings(max_examples=300)
+@given(families(), st.sampled_from(KINDS), st.data())
+def test_weighted_scores_match_their_formulas(family, kind, draw):
+    rows, card, child, parents = family
+    weights = [
+        draw.draw(st.floats(0.0, 3.0).map(lambda w: round(w, 3))) for _ in rows
+    ]
+    data = make_data(rows, card, weights=np.array(weights))
+    found = family_score(data, f"v{child}", [f"v{p}" for p in parents], score=kind)
+    expected = oracle.family_score(rows, card, child, parents, kind, weights=weights)
+    assert found == pytest.approx(expected, rel=1e-8, abs=1e-7)
+
+
+@settings(max_examples=100)
+@given(complete_tables(max_vars=4), st.sampled_from(KINDS))
+def test_a_batch_gives_each_family_its_own_score(table, kind):
+    rows, card = table
+    data = make_data(rows, card)
+    batch = Families.up_to(len(card), 3)
+    scores = score_families(data, batch, score=kind)
+    for f, score in enumerate(scores):
+        parents = batch.parents[batch.first_parent[f] : batch.first_parent[f + 1]]
+        expected = oracle.family_score(
+            rows, card, int(batch.child[f]), parents.tolist(), kind
+        )
+        assert score == pytest.approx(expected, rel=1e-9, abs=1e-8)
+
+
+def test_families_up_to_a_size_are_all_different_and_complete():
+    batch = Families.up_to(6, 2)
+    seen = {
+        (int(c), tuple(batch.parents[a:b]))
+        for c, a, b in zip(
+            batch.child, batch.first_parent[:-1], batch.first_parent[1:], strict=True
+        )
+    }
+    assert len(seen) == len(batch) == 6 * (1 + 5 + 10)
+    assert all(c not in parents for c, parents in seen)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "card"),
+    [
+        (3000, [2, 3, 4, 2, 5, 3, 2]),  # bit sets, and rows for the larger tables
+        (40_000, [2, 4, 3, 2]),  # more than one block of rows
+        (700, [20, 254, 17, 60, 33]),  # tables far larger than the data
+        (129, [2] * 9),
+    ],
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_way_of_counting_matches_the_formula(n_rows, card, kind):
+    rng = np.random.default_rng(len(card))
+    rows = np.stack([rng.integers(0, r, n_rows) for r in card], axis=1)
+    data = make_data(rows, card)
+    batch = Families.up_to(len(card), 3)
+    scores = score_families(data, batch, score=kind)
+    listed = rows.tolist()
+    for f in rng.choice(len(batch), 6, replace=False):
+        parents = batch.parents[batch.first_parent[f] : batch.first_parent[f + 1]]
+        if np.prod([card[p] for p in parents]) > 1e5:
+            continue
+        expected = oracle.family_score(
+            listed, card, int(batch.child[f]), parents.tolist(), kind
+        )
+        assert scores[f] == pytest.approx(expected, rel=1e-9, abs=1e-7)
+
+
+def test_very_large_tables_are_counted_by_sorting():
+    rng = np.random.default_rng(5)
+    card = [254] * 6
+    rows = np.stack([rng.integers(0, 3, 60) for _ in card], axis=1)
+    wide = make_data(rows, card)
+    narrow = make_data(rows, [3] * 6)
+    family = ("v0", ["v1", "v2", "v3", "v4", "v5"])
+    assert family_score(wide, *family, score="loglik") == pytest.approx(
+        family_score(narrow, *family, score="loglik")
+    )
+    weighted = make_data(rows, card, weights=np.ones(60))
+    assert family_score(weighted, *family) == pytest.approx(family_score(wide, *family))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_same_bits_for_any_number_of_threads(kind, weighted):
+    rng = np.random.default_rng(3)
+    card = [2, 3, 4, 2, 5, 3, 2, 9, 30]
+    rows = np.stack([rng.integers(0, r, 2500) for r in card], axis=1)
+    data = make_data(rows, card, weights=rng.random(2500) if weighted else None)
+    batch = Families.up_to(len(card), 3)
+    first, *others = (
+        score_families(data, batch, score=kind, n_threads=n).tobytes()
+        for n in (1, 4, 7)
+    )
+    assert all(other == first for other in others)
+
+
+@settings(max_examples=200)
+@given(complete_tables(max_vars=5, max_rows=20), st.floats(0.01, 100))
+def test_bdeu_is_equal_within_an_equivalence_class(table, ess):
+    rows, card = table
+    data = make_data(rows, card)
+    names = data.names
+    chain = list(zip(names[:-1], names[1:], strict=True))
+    forward = Dag.from_arcs(names, chain)
+    backward = Dag.from_arcs(names, [(b, a) for a, b in chain])
+    assert dag_score(data, forward, ess=ess) == pytest.approx(
+        dag_score(data, backward, ess=ess), abs=1e-7
+    )
+
+
+@given(complete_tables())
+def test_a_row_only_ever_lowers_bdeu(table):
+    rows, card = table
+    parents = [f"v{p}" for p in range(1, len(card))]
+    scores = [
+        family_score(make_data(rows[:n], card), "v0", parents)
+        for n in range(len(rows) + 1)
+    ]
+    assert all(b <= a + 1e-9 for a, b in zip(scores[:-1], scores[1:], strict=True))
+
+
+def test_a_dag_is_matched_by_names_and_is_the_sum_of_its_families():
+    rng = np.random.default_rng(0)
+    data = make_data(rng.integers(0, 2, (50, 3)), [2, 2, 2])
+    dag = Dag.from_arcs(["v2", "v0", "v1"], [("v2", "v0"), ("v1", "v0")])
+    expected = (
+        family_score(data, "v0", ["v1", "v2"])
+        + family_score(data, "v1")
+        + family_score(data, "v2")
+    )
+    assert dag_score(data, dag) == pytest.approx(expected)
+
+
+def test_the_kernel_has_a_name():
+    assert _core.bit_kernel() in {"avx512", "avx2", "popcnt", "portable"}
+
+
+def test_missing_cells_are_refused_with_their_place():
+    data = IncompleteData.from_table(np.array([["a", "x"], ["b", "?"]]))
+    with pytest.raises(DataError, match="variable 'x1' is missing in row 1"):
+        FamilyScorer(data)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"kind": "bge"}, "score must be one of bdeu, k2, bic, aic, loglik"),
+        ({"ess": 0.0}, "ess must be a finite number > 0. Got 0.0"),
+        ({"ess": float("nan")}, "ess must be a finite number > 0"),
+        ({"arc_penalty": float("inf")}, "arc_penalty must be finite"),
+    ],
+)
+def test_rules_outside_their_range_are_refused(arguments, message):
+    with pytest.raises(ParameterError, match=message):
+        Score(**arguments)
+
+
+def test_families_that_make_no_sense_are_refused():
+    data = make_data([[0, 1], [1, 0]], [2, 2])
+    scorer = FamilyScorer(data)
+    with pytest.raises(ParameterError, match="family 1 names a variable twice"):
+        scorer.families(Families.from_pairs([(0, [1]), (1, [1])]))
+    with pytest.raises(ParameterError, match="outside 0 to 1"):
+        scorer.families(Families.from_pairs([(0, [2])]))
+    with pytest.raises(ParameterError, match="'v0' names a variable twice"):
+        scorer.family("v0", ["v1", "v1"])
+    with pytest.raises(DataError, match="no variable named 'cogh'"):
+        scorer.family("cogh")
+    broken = Families(np.array([0], np.int32), np.array([0, 3]), np.zeros(1, np.int32))
+    with pytest.raises(ParameterError, match="first_parent must rise"):
+        scorer.families(broken)
+    falling = Families(
+        np.array([0, 1], np.int32), np.array([0, 2, 1]), np.array([1], np.int32)
+    )
+    with pytest.raises(ParameterError, match="first_parent must not fall"):
+        scorer.families(falling)
+    with pytest.raises(DataError, match="differ in the variables v1, w"):
+        scorer.dag(Dag.from_arcs(["v0", "w"], []))
+
+
+def test_a_count_table_beyond_memory_is_refused():
+    data = make_data(np.zeros((1, 5), int), [254] * 5)
+    with pytest.raises(ParameterError, match="cells. Use fewer parents"):
+        family_counts(data, "v0", ["v1", "v2", "v3", "v4"])
+
+
+def test_threads_below_zero_are_refused():
+    data = make_data([[0]], [2])
+    with pytest.raises(ParameterError, match="n_threads must be an integer >= 0"):
+        FamilyScorer(data, n_threads=-1)
