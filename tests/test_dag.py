@@ -174,9 +174,10 @@ def test_an_end_that_is_no_variable_is_an_error(arc):
         Dag.from_arcs("ab", [arc])
 
 
-def test_an_arc_of_three_is_an_error():
+@pytest.mark.parametrize("arc", [("a", "b", "c"), 7])
+def test_an_arc_that_is_no_pair_is_an_error(arc):
     with pytest.raises(ParameterError, match="must be a pair"):
-        Dag.from_arcs("abc", [("a", "b", "c")])
+        Dag.from_arcs("abc", [arc])
 
 
 @pytest.mark.parametrize("names", [["a", "a"], ["a", ""], ["a", 3]])
