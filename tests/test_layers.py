@@ -18,7 +18,13 @@ LAYERS = [
     "columns",
     "tables",
     "frames",
+    "files",
+    "restore",
+    "discretize",
     "encode",
+    "csvout",
+    "patterns",
+    "summary",
     "data",
     "cpdag",
     "dag",
@@ -41,7 +47,8 @@ LAYERS = [
 ]
 
 # The modules that may call the compiled core: those that count, score, search or draw.
-CORE_CALLERS = {"score", "parents", "structure", "network"}
+CORE_CALLERS = {"files", "csvout", "patterns", "summary", "score", "parents"}
+CORE_CALLERS |= {"structure", "network"}
 
 # Optional packages are imported inside the functions that need them.
 ALLOWED_AT_IMPORT = {"numpy", "bayesmend", *sys.stdlib_module_names}

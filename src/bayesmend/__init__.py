@@ -5,6 +5,7 @@ from bayesmend.cpdag import Cpdag
 from bayesmend.dag import Dag
 from bayesmend.data import IncompleteData
 from bayesmend.datasets import available_networks, load_network
+from bayesmend.discretize import Discretization, fit_discretization
 from bayesmend.distance import (
     SkeletonScores,
     skeleton_scores,
@@ -20,6 +21,8 @@ from bayesmend.missing import (
     hide_value_per_variable,
 )
 from bayesmend.network import Network
+from bayesmend.patterns import Patterns
+from bayesmend.summary import Summary
 
 __version__ = "0.1.0"
 __all__ = [
@@ -28,14 +31,18 @@ __all__ = [
     "MISSING_MARKERS",
     "Cpdag",
     "Dag",
+    "Discretization",
     "Hidden",
     "IncompleteData",
     "Label",
     "Network",
+    "Patterns",
     "Shortfall",
     "SkeletonScores",
+    "Summary",
     "__version__",
     "available_networks",
+    "fit_discretization",
     "hide_mar",
     "hide_mcar",
     "hide_mnar",

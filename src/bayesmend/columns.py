@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend.errors import DataError
+from bayesmend.errors import DataError, ParameterError
 
 Label: TypeAlias = str | int | float | bool
 Kind: TypeAlias = Literal["text", "number", "boolean", "category"]
@@ -146,6 +146,11 @@ def listing(labels: Iterable[object], limit: int = 12) -> str:
     return ", ".join(str(label) for label in shown[:limit]) + more
 
 
+def quantity(n: int, word: str) -> str:
+    """Return a number with its noun in the singular or the plural."""
+    return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"
+
+
 def _ordered(kind: Kind, values: Sequence[Label]) -> tuple[Label, ...]:
     if kind == "category":
         return tuple(values)
@@ -237,3 +242,55 @@ def _too_many_numbers(column: Column, n_states: int, max_numeric: int) -> str:
 
 def _many(column: Column, n_states: int) -> str:
     return f"at least {n_states}" if column.is_bound else str(n_states)
+
+
+def check_markers(missing: Iterable[object]) -> frozenset[str]:
+    """Return the missing markers as a set of text."""
+    markers: set[str] = set()
+    for marker in (missing,) if isinstance(missing, str) else missing:
+        if not isinstance(marker, str):
+            message = f"missing must hold text. Got {marker!r} instead."
+            raise ParameterError(message)
+        markers.add(marker.strip(BLANKS))
+    return frozenset(markers)
+
+
+def check_names(
+    headers: Sequence[object], names: Sequence[str] | None
+) -> tuple[str, ...]:
+    """Return the names of all columns: given ones, or those of the table."""
+    if isinstance(names, str):
+        message = f"names must be a sequence of names. Got {names!r} instead."
+        raise ParameterError(message)
+    chosen = tuple(str(name) for name in (headers if names is None else names))
+    if len(chosen) != len(headers):
+        message = (
+            f"names must hold one name per column ({len(headers)}). Got {len(chosen)}"
+            " instead."
+        )
+        raise ParameterError(message)
+    if not chosen:
+        message = "the table has no columns. Give at least one variable."
+        raise DataError(message)
+    seen: dict[str, int] = {}
+    for position, name in enumerate(chosen):
+        if not name:
+            message = f"column {position + 1} has no name. Name it, or drop it."
+            raise DataError(message)
+        if name in seen:
+            message = (
+                f"columns {seen[name] + 1} and {position + 1} are both named {name!r}."
+                " Rename one of them."
+            )
+            raise DataError(message)
+        seen[name] = position
+    return chosen
+
+
+def position_of(name: str, names: Sequence[str]) -> int:
+    """Return the position of a name, or say which names there are."""
+    try:
+        return names.index(name)
+    except ValueError:
+        message = f"no variable named {name!r}. Available: {listing(names)}."
+        raise DataError(message) from None

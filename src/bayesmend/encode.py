@@ -5,7 +5,7 @@ Layer: the last step of table -> IncompleteData. It stands below ``tables``,
 here, once.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,27 +13,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend.columns import (
-    BLANKS,
     MAX_STATES,
+    MISSING_MARKERS,
     Column,
     Label,
     StateRules,
     as_label,
-    listing,
+    check_markers,
+    check_names,
+    position_of,
 )
+from bayesmend.discretize import Cutting, Discretization, fit_source
 from bayesmend.errors import DataError, ParameterError
+from bayesmend.restore import INTERVALS
 from bayesmend.tables import Origin, Source
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of ``IncompleteData.from_table``, checked against nothing yet."""
+    """The options of ``IncompleteData.from_table``, as they were given."""
 
-    states: Mapping[str, Iterable[Label]] | None
-    weights: Any
-    missing: Iterable[object]
-    names: Sequence[str] | None
-    max_numeric_states: int
+    states: Mapping[str, Iterable[Label]] | None = None
+    weights: Any = None
+    missing: Iterable[object] = MISSING_MARKERS
+    names: Sequence[str] | None = None
+    max_numeric_states: int = 20
+    discretize: Mapping[str, Cutting] | Discretization | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,7 @@ class Encoded:
     codes: NDArray[np.uint8]
     weights: NDArray[np.float64] | None
     origin: Origin
+    discretization: Discretization | None
 
 
 def encode(source: Source, options: Options) -> Encoded:
@@ -55,36 +61,106 @@ def encode(source: Source, options: Options) -> Encoded:
     if isinstance(options.weights, str):
         weight_at = position_of(options.weights, names)
     kept = [j for j in range(len(names)) if j != weight_at]
-    numeric = frozenset() if weight_at is None else frozenset([weight_at])
-    declared = check_states(options.states, [names[j] for j in kept])
+    variables = [names[j] for j in kept]
+    declared = check_states(options.states, variables)
     rules = StateRules(declared, markers, check_limit(options.max_numeric_states))
-    source.prepare(names, markers, numeric)
+    cut = _check_cut(options.discretize, variables, declared)
+    numeric = {position_of(name, names) for name in cut}
+    source.prepare(
+        names,
+        markers,
+        frozenset(numeric if weight_at is None else numeric | {weight_at}),
+    )
+    rule = _discretization(source, options.discretize)
+    states, codes = _code_cells(source, kept, rules, rule)
+    return Encoded(
+        names=tuple(variables),
+        states=states,
+        codes=codes,
+        weights=_weights(source, options.weights, weight_at),
+        origin=_origin(source, kept, numeric, weight_at),
+        discretization=rule,
+    )
+
+
+def _code_cells(
+    source: Source,
+    kept: Sequence[int],
+    rules: StateRules,
+    rule: Discretization | None,
+) -> tuple[tuple[tuple[Label, ...], ...], NDArray[np.uint8]]:
+    cut = rule.names if rule else ()
     columns: list[Column | None] = []
     states: list[tuple[Label, ...]] = []
     tables: list[NDArray[np.uint8]] = []
     for j in kept:
+        name = source.names[j]
+        if rule is not None and name in cut:
+            columns.append(None)
+            states.append(rule.labels(name))
+            tables.append(np.empty(0, np.uint8))
+            continue
         column = source.column(j)
         labels, table = rules.choose(column, source.place_of_value)
         columns.append(column)
         states.append(labels)
         tables.append(table)
-    return Encoded(
-        names=tuple(names[j] for j in kept),
-        states=tuple(states),
-        codes=_frozen(source.codes(kept, columns, tables)),
-        weights=_weights(source, options.weights, weight_at),
-        origin=_origin(source, kept, weight_at),
-    )
+    numbers = [source.numbers(j) if source.names[j] in cut else None for j in kept]
+    codes = source.codes(kept, columns, tables)
+    for k, values in enumerate(numbers):
+        if rule is not None and values is not None:
+            codes[:, k] = rule.codes(source.names[kept[k]], values)
+    codes.flags.writeable = False
+    return tuple(states), codes
 
 
-def _origin(source: Source, kept: Sequence[int], weight_at: int | None) -> Origin:
+def _check_cut(
+    discretize: object,
+    names: Sequence[str],
+    declared: Mapping[str, object],
+) -> tuple[str, ...]:
+    """Return the names of the variables to discretize."""
+    if discretize is None:
+        return ()
+    if isinstance(discretize, Discretization):
+        cut = discretize.names
+    elif isinstance(discretize, Mapping):
+        cut = tuple(discretize)
+    else:
+        message = (
+            "discretize must be a mapping such as {'age': 4} or a Discretization. Got"
+            f" {type(discretize).__name__} instead."
+        )
+        raise ParameterError(message)
+    for name in cut:
+        position_of(name, names)
+        if name in declared:
+            message = (
+                f"variable {name!r} is in states and in discretize. Name it in one of"
+                " them."
+            )
+            raise ParameterError(message)
+    return cut
+
+
+def _discretization(
+    source: Source, discretize: Mapping[str, Cutting] | Discretization | None
+) -> Discretization | None:
+    if isinstance(discretize, Discretization):
+        return discretize
+    return fit_source(source, discretize) if discretize else None
+
+
+def _origin(
+    source: Source, kept: Sequence[int], cut: Collection[int], weight_at: int | None
+) -> Origin:
     weights = None
     if weight_at is not None:
         weights = (source.headers[weight_at], weight_at, source.dtype(weight_at))
     return Origin(
         kind=source.kind,
         headers=tuple(source.headers[j] for j in kept),
-        dtypes=tuple(source.dtype(j) for j in kept),
+        dtypes=tuple(INTERVALS if j in cut else source.dtype(j) for j in kept),
         index=source.index,
         weights=weights,
     )
@@ -125,17 +201,6 @@ def check_weights(
     return array
 
 
-def check_markers(missing: Iterable[object]) -> frozenset[str]:
-    """Return the missing markers as a set of text."""
-    markers: set[str] = set()
-    for marker in (missing,) if isinstance(missing, str) else missing:
-        if not isinstance(marker, str):
-            message = f"missing must hold text. Got {marker!r} instead."
-            raise ParameterError(message)
-        markers.add(marker.strip(BLANKS))
-    return frozenset(markers)
-
-
 def check_limit(max_numeric_states: int) -> int:
     """Return the largest number of distinct numbers that are taken as states."""
     if not isinstance(max_numeric_states, (int, np.integer)) or max_numeric_states < 1:
@@ -145,38 +210,6 @@ def check_limit(max_numeric_states: int) -> int:
         )
         raise ParameterError(message)
     return int(max_numeric_states)
-
-
-def check_names(
-    headers: Sequence[object], names: Sequence[str] | None
-) -> tuple[str, ...]:
-    """Return the names of all columns: given ones, or those of the table."""
-    if isinstance(names, str):
-        message = f"names must be a sequence of names. Got {names!r} instead."
-        raise ParameterError(message)
-    chosen = tuple(str(name) for name in (headers if names is None else names))
-    if len(chosen) != len(headers):
-        message = (
-            f"names must hold one name per column ({len(headers)}). Got {len(chosen)}"
-            " instead."
-        )
-        raise ParameterError(message)
-    if not chosen:
-        message = "the table has no columns. Give at least one variable."
-        raise DataError(message)
-    seen: dict[str, int] = {}
-    for position, name in enumerate(chosen):
-        if not name:
-            message = f"column {position + 1} has no name. Name it, or drop it."
-            raise DataError(message)
-        if name in seen:
-            message = (
-                f"columns {seen[name] + 1} and {position + 1} are both named {name!r}."
-                " Rename one of them."
-            )
-            raise DataError(message)
-        seen[name] = position
-    return chosen
 
 
 def check_states(
@@ -215,15 +248,39 @@ def check_labels(name: str, labels: Sequence[Label]) -> None:
         seen.add(label)
 
 
-def position_of(name: str, names: Sequence[str]) -> int:
-    """Return the position of a name, or say which names there are."""
-    try:
-        return names.index(name)
-    except ValueError:
-        message = f"no variable named {name!r}. Available: {listing(names)}."
-        raise DataError(message) from None
-
-
-def _frozen(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    codes.flags.writeable = False
+def check_codes(
+    codes: NDArray[np.uint8],
+    names: tuple[str, ...],
+    states: tuple[tuple[Label, ...], ...],
+) -> NDArray[np.uint8]:
+    """Return codes in Fortran order and read-only, or say what is wrong with them."""
+    if len(states) != len(names):
+        message = (
+            f"states must hold the labels of {len(names)} variables. Got {len(states)}"
+            " instead."
+        )
+        raise DataError(message)
+    for name, labels in zip(names, states, strict=True):
+        check_labels(name, labels)
+    if not isinstance(codes, np.ndarray) or codes.dtype != np.uint8:
+        kind = getattr(codes, "dtype", type(codes).__name__)
+        message = f"codes must be an array of uint8. Got {kind} instead."
+        raise DataError(message)
+    if codes.ndim != 2 or codes.shape[1] != len(names):
+        message = (
+            f"codes must have shape (n_rows, {len(names)}). Got {codes.shape} instead."
+        )
+        raise DataError(message)
+    if codes.flags.writeable or not codes.flags.f_contiguous:
+        codes = np.array(codes, order="F")
+        codes.flags.writeable = False
+    for j, (name, labels) in enumerate(zip(names, states, strict=True)):
+        # Adding 1 wraps the missing code to 0, so one maximum checks both.
+        highest = int((codes[:, j] + np.uint8(1)).max(initial=0)) - 1
+        if highest >= len(labels):
+            message = (
+                f"variable {name!r} has {len(labels)} states, but its column contains"
+                f" state code {highest}."
+            )
+            raise DataError(message)
     return codes

@@ -4,6 +4,7 @@ Layer: the boundary of table -> IncompleteData, beside ``frames``.
 """
 
 import gzip
+import os
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend.columns import MISSING, Column, listing
+from bayesmend.columns import MISSING, Column, listing, quantity
 from bayesmend.errors import DataError, MissingDependencyError, ParameterError
-from bayesmend.tables import Source, open_table
+from bayesmend.frames import open_table
+from bayesmend.tables import Source
 
 TEXT_SUFFIXES = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None}
 _FRAME_SUFFIXES = {".parquet", ".pq", ".arrow", ".feather", ".ipc"}
@@ -24,7 +26,7 @@ _DELIMITERS = (",", "\t", ";", "|")
 
 def open_source(table: Any) -> Source:
     """Return the columns of a table in memory or, given a path, of a file."""
-    if not isinstance(table, (str, Path)):
+    if not isinstance(table, (str, os.PathLike)):
         return open_table(table)
     path = Path(table)
     suffix = data_suffix(path)
@@ -46,12 +48,25 @@ def data_suffix(path: Path) -> str:
     return Path(name).suffix
 
 
+def check_delimiter(delimiter: str | None) -> str | None:
+    """Check that a delimiter is one plain character, or None."""
+    if delimiter is None:
+        return None
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
+        message = (
+            "delimiter must be one ASCII character other than a quote or a line end."
+            f" Got {delimiter!r} instead."
+        )
+        raise ParameterError(message)
+    return delimiter
+
+
 class CsvSource(Source):
     """Delimited text: it is read once the numeric columns are known."""
 
     kind = "text"
 
-    def __init__(self, path: str | Path, delimiter: str | None) -> None:
+    def __init__(self, path: str | os.PathLike[str], delimiter: str | None) -> None:
         self.path = Path(path)
         self._text = _read_bytes(self.path)
         self._delimiter = self._choose_delimiter(delimiter)
@@ -132,11 +147,8 @@ class CsvSource(Source):
         return f" in line {line} of {self.path.name}"
 
     def _choose_delimiter(self, delimiter: str | None) -> str:
-        if delimiter is not None:
-            if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
-                message = f"delimiter must be one character. Got {delimiter!r} instead."
-                raise ParameterError(message)
-            return delimiter
+        if check_delimiter(delimiter) is not None:
+            return str(delimiter)
         by_suffix = TEXT_SUFFIXES.get(data_suffix(self.path))
         if by_suffix is not None:
             return by_suffix
@@ -175,7 +187,7 @@ def _sentence(problem: _core.CsvProblem, headers: Sequence[object]) -> str:
             return f"{line} is blank. Remove it, or give its {problem.expected} fields."
         case "ragged":
             return (
-                f"{line} has {_count(problem.found)}, but the header has"
+                f"{line} has {quantity(problem.found, 'field')}, but the header has"
                 f" {problem.expected}. Quote fields that contain the delimiter."
             )
         case "encoding":
@@ -199,24 +211,31 @@ def _sentence(problem: _core.CsvProblem, headers: Sequence[object]) -> str:
     )
 
 
-def _count(n: int) -> str:
-    return "1 field" if n == 1 else f"{n} fields"
-
-
 def _read_bytes(path: Path) -> NDArray[np.uint8]:
     # Read, not mapped: a file that shrinks under a mapping would kill the process.
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            content = np.empty(
+                size, dtype=np.uint8
+            )  # on large pages where there are any
+            content = content[: file.readinto(content.data)]
+            rest = file.read()  # of a pipe, whose size is not known
     except OSError as error:
         message = f"cannot read {str(path)!r}: {error.strerror}."
         raise DataError(message) from error
-    if content[:2] == b"\x1f\x8b":
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            message = f"{path.name} is not a complete gzip file. Compress it again."
-            raise DataError(message) from error
-    return np.frombuffer(content, dtype=np.uint8) if content else np.empty(0, np.uint8)
+    if rest:
+        content = np.append(content, np.frombuffer(rest, dtype=np.uint8))
+    if content[:2].tobytes() != b"\x1f\x8b":
+        return content
+    try:
+        unpacked = bytearray(
+            gzip.decompress(content.data)
+        )  # unlike bytes, it may be empty
+        return np.frombuffer(unpacked, dtype=np.uint8)
+    except (OSError, EOFError, zlib.error) as error:
+        message = f"{path.name} is not a complete gzip file. Compress it again."
+        raise DataError(message) from error
 
 
 def _read_frame(path: Path, suffix: str) -> Any:

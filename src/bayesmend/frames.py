@@ -4,6 +4,7 @@ Layer: the boundary of table -> IncompleteData, beside ``tables``. The frame lib
 is reached through the frame that was given; narwhals tells which one it is.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,26 @@ from numpy.typing import NDArray
 
 from bayesmend.columns import Column, as_label, compact
 from bayesmend.errors import DataError
-from bayesmend.tables import Distinct, Source, distinct_objects, is_missing
+from bayesmend.tables import (
+    ArraySource,
+    Distinct,
+    MappingSource,
+    Source,
+    distinct_objects,
+    is_missing,
+)
 
 # What pandas.api.types.infer_dtype says of an object column that factorize may
 # handle: in any other, equal values of different types would be merged.
 _UNIFORM = {"string", "boolean", "integer", "floating", "mixed-integer-float", "empty"}
 
 
-def open_frame(table: Any) -> Source:
-    """Return the columns of a pandas, polars or pyarrow frame."""
+def open_table(table: Any) -> Source:
+    """Return the columns of an array, a mapping or a data frame."""
+    if isinstance(table, np.ndarray):
+        return ArraySource(table)
+    if isinstance(table, Mapping):
+        return MappingSource(table)
     from narwhals import dependencies as which
 
     if which.is_pandas_dataframe(table):

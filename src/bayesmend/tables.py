@@ -325,14 +325,3 @@ def column_numbers(column: Column, source: Source) -> NDArray[np.float64]:
         index = np.where(index == MISSING, -1, index.astype(np.intp))
     numbers: NDArray[np.float64] = table[index]
     return numbers
-
-
-def open_table(table: object) -> Source:
-    """Return the columns of an array, a mapping or a data frame."""
-    if isinstance(table, np.ndarray):
-        return ArraySource(table)
-    if isinstance(table, Mapping):
-        return MappingSource(table)
-    from bayesmend.frames import open_frame
-
-    return open_frame(table)

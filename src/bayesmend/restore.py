@@ -1,0 +1,244 @@
+"""The way back: from states and codes to the kind of table that was read.
+
+Layer: the boundary of IncompleteData -> table, the counterpart of ``tables``,
+``frames`` and ``files``.
+"""
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend.columns import MISSING, Label, as_label
+from bayesmend.tables import Origin
+
+INTERVALS = "intervals"
+"""In place of a table's own type: a column that was discretized."""
+
+
+def restore_table(
+    origin: Origin,
+    names: Sequence[str],
+    states: Sequence[tuple[Label, ...]],
+    codes: NDArray[np.uint8],
+    weights: NDArray[np.float64] | None,
+) -> Any:
+    """Return a table of the kind that was read, with its own types."""
+    kind = _library() if origin.kind in ("text", "codes") else origin.kind
+    headers = list(origin.headers or names)
+    dtypes = list(origin.dtypes or [None] * len(names))
+    columns = [
+        restore_column(kind, dtype, labels, codes[:, j])
+        for j, (dtype, labels) in enumerate(zip(dtypes, states, strict=True))
+    ]
+    if origin.weights is not None and weights is not None:
+        header, position, dtype = origin.weights
+        headers.insert(position, header)
+        columns.insert(position, _weight_column(kind, dtype, weights))
+    if kind == "mapping":
+        return dict(zip(headers, columns, strict=True))
+    if kind == "numpy":
+        return _join_arrays(columns)
+    return _join_frame(kind, headers, columns, origin.index)
+
+
+def restore_column(
+    kind: str, dtype: Any, labels: tuple[Label, ...], codes: NDArray[np.uint8]
+) -> Any:
+    """Return one column, of the table's own type where that can hold its cells."""
+    if kind == "pandas":
+        return _pandas_column(dtype, labels, codes)
+    if kind == "polars":
+        return _polars_column(dtype, labels, codes)
+    if kind == "pyarrow":
+        return _arrow_column(dtype, labels, codes)
+    if kind == "mapping":
+        return [*_object_array(labels, codes)]
+    return _numpy_column(dtype, labels, codes)
+
+
+def _library() -> str:
+    for name in ("pandas", "polars", "pyarrow"):
+        if find_spec(name) is not None:
+            return name
+    return "numpy"
+
+
+def _positions(codes: NDArray[np.uint8]) -> NDArray[np.intp]:
+    """Codes as positions, -1 where missing."""
+    positions = codes.astype(np.intp)
+    positions[codes == MISSING] = -1
+    return positions
+
+
+def _object_array(
+    labels: Sequence[Label], codes: NDArray[np.uint8]
+) -> NDArray[np.object_]:
+    values = np.empty(len(labels) + 1, dtype=object)
+    values[:-1] = labels
+    values[-1] = None
+    taken: NDArray[np.object_] = values[_positions(codes)]
+    return taken
+
+
+def _numpy_column(
+    dtype: Any, labels: tuple[Label, ...], codes: NDArray[np.uint8]
+) -> NDArray[Any]:
+    has_missing = bool(np.any(codes == MISSING))
+    is_plain = isinstance(dtype, np.dtype) and dtype.kind in "biufUT"
+    if not is_plain or (has_missing and dtype.kind in "bUT"):
+        return _object_array(labels, codes)
+    if has_missing and dtype.kind in "iu":
+        dtype = np.dtype(np.float64)
+    values: NDArray[Any] = np.empty(len(labels) + 1, dtype=dtype)
+    try:
+        values[:-1] = labels
+    except ValueError:  # a declared state that the type cannot hold
+        return _object_array(labels, codes)
+    if dtype.kind == "f":
+        values[-1] = np.nan
+    return values[_positions(codes)]
+
+
+def _pandas_column(
+    dtype: Any, labels: tuple[Label, ...], codes: NDArray[np.uint8]
+) -> Any:
+    import pandas as pd
+
+    positions = _positions(codes)
+    if isinstance(dtype, str) and dtype == INTERVALS:
+        return pd.Categorical.from_codes(positions, list(labels), ordered=True)
+    if isinstance(dtype, pd.CategoricalDtype):
+        known = {as_label(c): i for i, c in enumerate(dtype.categories)}
+        extra = [label for label in labels if label not in known]
+        if extra:
+            categories = [*dtype.categories, *extra]
+            dtype = pd.CategoricalDtype(categories, ordered=dtype.ordered)
+            known = {as_label(c): i for i, c in enumerate(categories)}
+        table = np.array([*(known[label] for label in labels), -1])
+        return pd.Categorical.from_codes(table[positions], dtype=dtype)
+    if isinstance(dtype, np.dtype):
+        return _numpy_column(dtype, labels, codes)
+    try:
+        values = pd.array(list(labels), dtype=dtype or _text_dtype(labels))
+    except (TypeError, ValueError):  # a declared state that the type cannot hold
+        return _object_array(labels, codes)
+    return values.take(positions, allow_fill=True)
+
+
+def _text_dtype(labels: Sequence[Label]) -> Any:
+    """Return the type of a column that comes from a file or from codes."""
+    is_text = all(isinstance(label, str) for label in labels)
+    return "str" if is_text else None
+
+
+def _polars_column(
+    dtype: Any, labels: tuple[Label, ...], codes: NDArray[np.uint8]
+) -> Any:
+    import polars as pl
+
+    if isinstance(dtype, str) and dtype == INTERVALS:
+        dtype = pl.Enum(list(labels))
+    if isinstance(dtype, pl.Enum):
+        known = set(dtype.categories)
+        extra = [str(label) for label in labels if label not in known]
+        dtype = pl.Enum([*dtype.categories, *extra]) if extra else dtype
+    try:
+        values = pl.Series(list(labels), dtype=dtype)
+    except (TypeError, pl.exceptions.PolarsError):
+        values = pl.Series(list(map(str, labels)))
+    positions = pl.Series(codes.astype(np.uint32))
+    return values.gather(positions.replace(MISSING, None))
+
+
+def _arrow_column(
+    dtype: Any, labels: tuple[Label, ...], codes: NDArray[np.uint8]
+) -> Any:
+    import pyarrow as pa
+
+    indices = pa.array(codes.astype(np.int16), mask=codes == MISSING)
+    if isinstance(dtype, str) and dtype == INTERVALS:
+        dtype = pa.dictionary(pa.int32(), pa.string(), ordered=True)
+    if dtype is not None and pa.types.is_dictionary(dtype):
+        values = pa.array(list(labels), type=dtype.value_type)
+        taken = pa.DictionaryArray.from_arrays(indices, values, ordered=dtype.ordered)
+        return taken.cast(dtype)
+    try:
+        values = pa.array(list(labels), type=dtype)
+    except pa.ArrowException:  # a declared state that the type cannot hold
+        values = pa.array(list(map(str, labels)))
+    return values.take(indices)
+
+
+def _weight_column(kind: str, dtype: Any, weights: NDArray[np.float64]) -> Any:
+    if kind == "mapping":
+        return weights.tolist()
+    if kind == "polars":
+        import polars as pl
+
+        series = pl.Series(weights)
+        return series if dtype is None else series.cast(dtype)
+    if kind == "pyarrow":
+        import pyarrow as pa
+
+        array = pa.array(weights)
+        return array if dtype is None else array.cast(dtype)
+    if kind == "pandas":
+        import pandas as pd
+
+        return pd.Series(weights).astype(dtype or np.float64).array
+    return weights if dtype is None else weights.astype(dtype)
+
+
+def _join_arrays(columns: list[Any]) -> NDArray[Any]:
+    if len({column.dtype for column in columns}) == 1 and columns[0].dtype != object:
+        return np.column_stack(columns)
+    if all(column.dtype.kind in "biuf" for column in columns):
+        return np.column_stack(columns)
+    joined = np.empty((len(columns[0]), len(columns)), dtype=object)
+    for j, column in enumerate(columns):
+        joined[:, j] = column.tolist()
+    return joined
+
+
+def _join_frame(kind: str, headers: list[Any], columns: list[Any], index: Any) -> Any:
+    if kind == "pandas":
+        import pandas as pd
+
+        frame = pd.DataFrame(dict(enumerate(columns)), index=index)
+        frame.columns = pd.Index(headers)
+        return frame
+    if kind == "polars":
+        import polars as pl
+
+        return pl.DataFrame(
+            [column.alias(name) for name, column in zip(headers, columns, strict=True)]
+        )
+    import pyarrow as pa
+
+    return pa.table(columns, names=headers)
+
+
+def replace_columns(table: Any, source: Any, columns: dict[int, Any]) -> Any:
+    """Return a table in memory with the columns at some positions replaced."""
+    headers = list(source.headers)
+    if source.kind == "mapping":
+        new = {headers[j]: column for j, column in columns.items()}
+        return {**table, **new}
+    if source.kind == "numpy":
+        array = np.array(table, dtype=object)
+        for j, column in columns.items():
+            array[:, j] = column
+        return array
+    if source.kind == "pandas":
+        table = table.copy(deep=False)
+        for j, column in columns.items():
+            table[headers[j]] = column
+        return table
+    if source.kind == "polars":
+        return table.with_columns(c.alias(headers[j]) for j, c in columns.items())
+    for j, column in columns.items():
+        table = table.set_column(j, headers[j], column)
+    return table
