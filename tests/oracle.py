@@ -76,9 +76,7 @@ def family_score(rows, card, child, parents, kind, ess=1.0, weights=None, penalt
     if kind in ("bdeu", "k2"):
         cell = 1.0 if kind == "k2" else ess / (len(counts) * card[child])
         return _dirichlet(counts, cell) - paid
-    likelihood = sum(
-        n * math.log(n / sum(row)) for row in counts for n in row if n > 0
-    )
+    likelihood = sum(n * math.log(n / sum(row)) for row in counts for n in row if n > 0)
     free = len(counts) * (card[child] - 1)
     price = {"loglik": 0.0, "aic": 1.0, "bic": math.log(total) / 2 if total else 0.0}
     return likelihood - price[kind] * free - paid
@@ -264,3 +262,6 @@ def sample_row(parents, card, cpts, order, seed, number):
                 row[i] = k
                 break
     return row
+
+
+# --- family counts and scores ---------------------------------------------------------

@@ -160,6 +160,30 @@ def read_table(
         )
 
 
+def _cutting(text: str) -> tuple[str, int | tuple[str, int] | list[float]]:
+    """Read one ``--discretize`` option.
+
+    Examples
+    --------
+    >>> dict(map(_cutting, ["a=4", "b=uniform:3", "c=cuts:18,65"]))
+    {'a': 4, 'b': ('uniform', 3), 'c': [18.0, 65.0]}
+    """
+    name, how = pair("--discretize", text)
+    method, _, amount = how.rpartition(":")
+    try:
+        if method == "cuts":
+            return name, [float(word) for word in amount.split(",")]
+        if method in ("quantile", "uniform"):
+            return name, (method, int(amount))
+        return name, int(how)
+    except ValueError:
+        message = (
+            "--discretize must look like age=4, age=uniform:4 or age=cuts:18,65. "
+            f"Got {text!r} instead."
+        )
+        raise typer.BadParameter(message) from None
+
+
 def write_table(data: "IncompleteData", out: Path | None) -> None:
     """Write a table as CSV to a file, or to stdout."""
     if out is not None and str(out) != STREAM:
