@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 constexpr std::size_t kMergedEntries = 1u << 12;
-constexpr std::size_t kPricedEntries = 1u << 10;
+constexpr std::size_t kPricedEntries = 1u << 12;
 // Nodes taken from the queue together: a constant, so that the search does not depend on the
 // number of threads that share them.
 constexpr std::size_t kBatch = 8;
@@ -46,10 +46,12 @@ struct Outcome {
 // Evaluates one node after the other; each thread has its own.
 class Worker {
  public:
-  Worker(const AugmentProblem& problem, const ExactOptions& options, const Deadline& deadline)
+  Worker(const AugmentProblem& problem, const ExactOptions& options, const Deadline& deadline,
+         const std::vector<FamilyBound>& root_bounds)
       : problem_(problem),
         options_(options),
         deadline_(deadline),
+        root_bounds_(root_bounds),
         program_(problem.n_vars()),
         mender_(problem, deadline) {}
 
@@ -124,10 +126,17 @@ class Worker {
   Mender& mender() { return mender_; }
 
  private:
+  // A slice of the root's table where that is exact, else a new one, which more fixed cells make
+  // tighter.
   void build_bounds(const Completion& fixed) {
     bounds_.resize(alive_.size());
-    for (std::size_t a = 0; a < alive_.size(); ++a)
-      bounds_[a].build(problem_, problem_.families()[alive_[a]], fixed, false, kPricedEntries);
+    for (std::size_t a = 0; a < alive_.size(); ++a) {
+      const auto& at_root = root_bounds_[alive_[a]];
+      if (at_root.is_exact())
+        bounds_[a].restrict(at_root, fixed);
+      else
+        bounds_[a].build(problem_, problem_.families()[alive_[a]], fixed, false, kPricedEntries);
+    }
   }
 
   void evaluate() {
@@ -192,18 +201,14 @@ class Worker {
     losses_.clear();
     owner_.assign(problem_.n_cells(), AugmentProblem::kFree);
     for (std::size_t v = 0; v < problem_.n_vars(); ++v) {
-      bounds_[chosen_[v]].explain(
-          problem_, v, prices_,
-          [&](std::uint32_t cell, std::size_t value) {
-            if (static_cast<std::size_t>(problem_.cells()[cell].variable) == v)
-              owner_[cell] = static_cast<std::uint8_t>(value);
-            else
-              copies_.push_back({static_cast<std::uint32_t>(v), cell,
-                                 static_cast<std::uint8_t>(value)});
-          },
-          [&](std::uint32_t cell, std::size_t value, double loss) {
-            losses_.push_back({cell, static_cast<std::uint32_t>(value), loss});
-          });
+      choices_.clear();
+      bounds_[chosen_[v]].explain(problem_, v, prices_, choices_, losses_);
+      for (const auto& choice : choices_) {
+        if (static_cast<std::size_t>(problem_.cells()[choice.cell].variable) == v)
+          owner_[choice.cell] = choice.value;
+        else
+          copies_.push_back({static_cast<std::uint32_t>(v), choice.cell, choice.value});
+      }
     }
   }
 
@@ -295,14 +300,11 @@ class Worker {
     std::uint32_t child, cell;
     std::uint8_t value;
   };
-  struct Loss {
-    std::uint32_t cell, value;
-    double loss;
-  };
 
   const AugmentProblem& problem_;
   const ExactOptions& options_;
   const Deadline& deadline_;
+  const std::vector<FamilyBound>& root_bounds_;  // by family, built for those alive
   DagProgram program_;
   Mender mender_;
   Prices prices_;
@@ -311,10 +313,12 @@ class Worker {
   std::vector<double> values_;       // of all families; current for the alive ones
   std::vector<std::size_t> chosen_;  // per variable: position in alive_
   std::vector<Copy> copies_;
-  std::vector<Loss> losses_;
+  std::vector<CellChoice> choices_;
+  std::vector<CellLoss> losses_;
   Completion owner_, last_start_;
   std::vector<std::uint8_t> copy_at_;
-  std::vector<double> around_, scratch_;
+  std::vector<double> around_;
+  FamilyBound::Scratch scratch_;
 };
 
 class Search {
@@ -324,7 +328,7 @@ class Search {
       : problem_(problem), options_(options), deadline_(deadline), trace_(trace) {
     const std::size_t n_workers = std::min(resolve_threads(options.n_threads), kBatch);
     for (std::size_t w = 0; w < n_workers; ++w)
-      workers_.push_back(std::make_unique<Worker>(problem, options, deadline));
+      workers_.push_back(std::make_unique<Worker>(problem, options, deadline, root_bounds_));
   }
 
   ExactResult run(const Pair& start) {
@@ -339,6 +343,9 @@ class Search {
     root->bound = root->estimate = result_.root_bound;
     root->number = n_created_++;
     root->fixed.assign(problem_.n_cells(), AugmentProblem::kFree);
+    root_bounds_.resize(problem_.families().size());
+    for (const auto f : root->alive)
+      root_bounds_[f].build(problem_, problem_.families()[f], root->fixed, false, kPricedEntries);
     root->prices = std::make_shared<const Prices>(problem_);
     push(std::move(root));
     while (!queue_.empty()) {
@@ -427,6 +434,7 @@ class Search {
   const ExactOptions& options_;
   const Deadline& deadline_;
   std::vector<TraceEntry>* trace_;
+  std::vector<FamilyBound> root_bounds_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::priority_queue<std::unique_ptr<Node>, std::vector<std::unique_ptr<Node>>, ByBound> queue_;
   double bytes_ = 0.0;
