@@ -1,5 +1,6 @@
 """Slow, obvious twins in plain Python; nothing from the package is imported."""
 
+import contextlib
 import math
 
 
@@ -75,9 +76,7 @@ def family_score(rows, card, child, parents, kind, ess=1.0, weights=None, penalt
     if kind in ("bdeu", "k2"):
         cell = 1.0 if kind == "k2" else ess / (len(counts) * card[child])
         return _dirichlet(counts, cell) - paid
-    likelihood = sum(
-        n * math.log(n / sum(row)) for row in counts for n in row if n > 0
-    )
+    likelihood = sum(n * math.log(n / sum(row)) for row in counts for n in row if n > 0)
     free = len(counts) * (card[child] - 1)
     price = {"loglik": 0.0, "aic": 1.0, "bic": math.log(total) / 2 if total else 0.0}
     return likelihood - price[kind] * free - paid
@@ -143,10 +142,8 @@ def parse_delimited(text, delimiter):
 def encode_column(values, is_missing):
     """States in order (numeric text by value) and the code of each value, or None."""
     distinct = sorted({v for v in values if not is_missing(v)})
-    try:
+    with contextlib.suppress(ValueError):
         distinct.sort(key=lambda v: (float(v), v))
-    except ValueError:
-        pass
     return distinct, [None if is_missing(v) else distinct.index(v) for v in values]
 
 

@@ -24,17 +24,13 @@ def coded_tables(
     Rows repeat often; some columns are constant, some missing throughout.
     """
     n_vars = draw(st.integers(min_vars, max_vars))
-    card = draw(
-        st.lists(st.integers(1, max_states), min_size=n_vars, max_size=n_vars)
-    )
+    card = draw(st.lists(st.integers(1, max_states), min_size=n_vars, max_size=n_vars))
     cells = [
         st.integers(0, r - 1) if complete else st.integers(0, r - 1) | st.just(MISSING)
         for r in card
     ]
     pool = draw(st.lists(st.tuples(*cells), min_size=1, max_size=6))
-    rows = draw(
-        st.lists(st.sampled_from(pool), min_size=min_rows, max_size=max_rows)
-    )
+    rows = draw(st.lists(st.sampled_from(pool), min_size=min_rows, max_size=max_rows))
     codes = np.array(rows, dtype=np.uint8).reshape(len(rows), n_vars)
     if not complete and draw(st.booleans()):
         codes[:, draw(st.integers(0, n_vars - 1))] = MISSING
@@ -61,9 +57,7 @@ awkward_text = st.text(
 def awkward_tables(draw: Any, max_rows: int = 10) -> list[list[str]]:
     """Rows of awkward text, the first a header of distinct names."""
     n_vars = draw(st.integers(1, 4))
-    header = draw(
-        st.lists(awkward_text, min_size=n_vars, max_size=n_vars, unique=True)
-    )
+    header = draw(st.lists(awkward_text, min_size=n_vars, max_size=n_vars, unique=True))
     pool = draw(st.lists(awkward_text, min_size=1, max_size=5))
     row = st.lists(st.sampled_from(pool), min_size=n_vars, max_size=n_vars)
     return [header, *draw(st.lists(row, max_size=max_rows))]
