@@ -1,24 +1,71 @@
-"""Random tables and other shared inputs of the property tests."""
-
-from typing import Any
+"""Hypothesis strategies shared by the tests."""
 
 import numpy as np
 from hypothesis import strategies as st
+
+from bayesmend import Dag, Network
+
+# Graphs and networks.
+
+
+@st.composite
+def dags(draw, max_vars=5, min_vars=1):
+    """Random graphs whose topological order is not the order of the variables."""
+    n = draw(st.integers(min_vars, max_vars))
+    order = draw(st.permutations(range(n)))
+    arcs = [
+        (order[i], order[j])
+        for i in range(n)
+        for j in range(i + 1, n)
+        if draw(st.booleans())
+    ]
+    return Dag.from_arcs([f"v{i}" for i in range(n)], arcs)
+
+
+LABELS = st.one_of(
+    st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=6),
+    st.integers(-5, 300),
+    st.floats(allow_nan=False, allow_infinity=False, width=32),
+)
+
+
+@st.composite
+def networks(draw, max_vars=4, max_states=4, labels=None):
+    """Random networks; some probabilities are zero."""
+    dag = draw(dags(max_vars=max_vars))
+    card = [draw(st.integers(1, max_states)) for _ in dag.names]
+    states = tuple(
+        tuple(f"s{k}" for k in range(r))
+        if labels is None
+        else tuple(draw(st.lists(labels, min_size=r, max_size=r, unique=True)))
+        for r in card
+    )
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    cpts = []
+    for i, parents in enumerate(dag.parents):
+        shape = (int(np.prod([card[p] for p in parents], dtype=int)), card[i])
+        weights = rng.random(shape) * (rng.random(shape) < 0.7)
+        weights[weights.sum(axis=1) == 0, 0] = 1.0
+        cpts.append(weights / weights.sum(axis=1, keepdims=True))
+    return Network(dag, states, tuple(cpts))
+
+
+# Tables: their codes, and text that tries a reader.
 
 MISSING = 255
 
 
 @st.composite
 def coded_tables(
-    draw: Any,
+    draw,
     *,
-    min_rows: int = 0,
-    max_rows: int = 12,
-    min_vars: int = 1,
-    max_vars: int = 5,
-    max_states: int = 5,
-    complete: bool = False,
-) -> tuple[np.ndarray, list[int]]:
+    min_rows=0,
+    max_rows=12,
+    min_vars=1,
+    max_vars=5,
+    max_states=5,
+    complete=False,
+):
     """Codes of shape (n_rows, n_vars) and the number of states of each variable.
 
     Rows repeat often; some columns are constant, some missing throughout.
@@ -37,12 +84,12 @@ def coded_tables(
     return codes, card
 
 
-def labels_of(card: list[int]) -> list[tuple[str, ...]]:
+def labels_of(card):
     """States s0, s1, ... for every variable."""
     return [tuple(f"s{k}" for k in range(r)) for r in card]
 
 
-def names_of(card: list[int]) -> list[str]:
+def names_of(card):
     """Names v0, v1, ... for every variable."""
     return [f"v{j}" for j in range(len(card))]
 
@@ -54,7 +101,7 @@ awkward_text = st.text(
 
 
 @st.composite
-def awkward_tables(draw: Any, max_rows: int = 10) -> list[list[str]]:
+def awkward_tables(draw, max_rows=10):
     """Rows of awkward text, the first a header of distinct names."""
     n_vars = draw(st.integers(1, 4))
     header = draw(st.lists(awkward_text, min_size=n_vars, max_size=n_vars, unique=True))

@@ -191,6 +191,17 @@ def test_summary_takes_states(table):
     assert "never" in text
 
 
+def test_states_of_numbers_and_booleans_are_found_in_every_kind_of_file(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"n": [0, 1], "b": [True, False]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for name, kind in (("t.parquet", int), ("t.csv", str)):
+        options = ["--states", "n=2,1,0", "--states", "b=True,False"]
+        report = json.loads(ok("summary", tmp_path / name, "--json", *options))
+        assert report["variables"][0]["states"] == [kind(2), kind(1), kind(0)]
+
+
 def test_summary_discretizes(tmp_path):
     path = tmp_path / "n.csv"
     path.write_text("x\n" + "\n".join(str(n) for n in range(100)) + "\n")

@@ -29,12 +29,14 @@ LAYERS = [
     "cpdag",
     "dag",
     "distance",
+    "constraints",
     "score",
     "parents",
-    "structure",
+    "candidates",
     "cpt",
     "match",
     "network",
+    "structure",
     "formats",
     "hidden",
     "masking",
@@ -46,8 +48,9 @@ LAYERS = [
     "__main__",
 ]
 
-# The modules that may call the compiled core: those that count, score, search or draw.
-CORE_CALLERS = {"files", "csvout", "patterns", "summary", "score", "parents"}
+# The modules that may call the compiled core: those that read, write, count, score,
+# search or draw.
+CORE_CALLERS = {"files", "csvout", "patterns", "summary", "score", "candidates"}
 CORE_CALLERS |= {"structure", "network"}
 
 # Optional packages are imported inside the functions that need them.

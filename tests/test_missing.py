@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import oracle
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesmend.data import MISSING, IncompleteData
@@ -73,6 +73,7 @@ def binary_table(n_rows=20_000, seed=0):
 
 
 @every_mechanism
+@settings(max_examples=40)
 @given(tables(min_vars=2), RATES, SEEDS)
 def test_the_listed_cells_are_the_only_ones_changed(hide, table, rate, seed):
     hidden = hide(table, rate, seed)
@@ -83,6 +84,7 @@ def test_the_listed_cells_are_the_only_ones_changed(hide, table, rate, seed):
 
 
 @every_mechanism
+@settings(max_examples=40)
 @given(tables(min_vars=2), RATES, SEEDS)
 def test_names_states_and_weights_stay(hide, table, rate, seed):
     holed = hide(table, rate, seed).data
@@ -91,6 +93,7 @@ def test_names_states_and_weights_stay(hide, table, rate, seed):
 
 
 @every_mechanism
+@settings(max_examples=40)
 @given(tables(min_vars=2), RATES, SEEDS)
 def test_the_same_seed_hides_the_same_cells(hide, table, rate, seed):
     first, second = hide(table, rate, seed), hide(table, rate, seed)
@@ -98,6 +101,7 @@ def test_the_same_seed_hides_the_same_cells(hide, table, rate, seed):
 
 
 @every_mechanism
+@settings(max_examples=40)
 @given(tables(min_vars=2), RATES, SEEDS)
 def test_the_original_table_recovers_every_hidden_cell(hide, table, rate, seed):
     hidden = hide(table, rate, seed)
@@ -106,6 +110,7 @@ def test_the_original_table_recovers_every_hidden_cell(hide, table, rate, seed):
 
 
 @every_mechanism
+@settings(max_examples=40)
 @given(tables(min_vars=2), RATES, SEEDS)
 def test_the_holed_table_recovers_no_hidden_cell(hide, table, rate, seed):
     hidden = hide(table, rate, seed)
@@ -113,6 +118,7 @@ def test_the_holed_table_recovers_no_hidden_cell(hide, table, rate, seed):
 
 
 @every_mechanism
+@settings(max_examples=40)
 @given(tables(min_vars=2), RATES, SEEDS)
 def test_cells_come_by_variable_then_row_with_counts_to_match(hide, table, rate, seed):
     hidden = hide(table, rate, seed)

@@ -67,14 +67,16 @@ class Chain {
         deadline_(deadline),
         n_vars_(lists.n_vars()),
         position_(n_vars_),
-        choice_(n_vars_) {}
+        choice_(n_vars_, -1),
+        dirty_(n_vars_, 0) {}
 
   OrderResult run(std::vector<std::int32_t> order) {
     set_order(std::move(order));
+    std::fill(dirty_.begin(), dirty_.end(), 1);
     climb();
-    auto best_order = order_;
-    double best = score();
-    if (options_.progress) options_.progress->note(best);
+    Snapshot best{order_, position_, choice_};
+    double best_score = score();
+    if (options_.progress) options_.progress->note(best_score);
     std::size_t idle = 0, n_perturbations = 0;
     while (n_vars_ > 2 && idle < options_.patience && !is_over()) {
       perturb();
@@ -83,19 +85,26 @@ class Chain {
       ++idle;
       const double now = score();
       if (options_.progress) options_.progress->note(now);
-      if (now > best + 1e-9) idle = 0;
-      if (now >= best) {
-        best = now;
-        best_order = order_;
+      if (now > best_score + 1e-9) idle = 0;
+      if (now >= best_score) {
+        best_score = now;
+        best = {order_, position_, choice_};
       } else {
-        set_order(best_order);
+        order_ = best.order;
+        position_ = best.position;
+        choice_ = best.choice;
       }
     }
-    set_order(best_order);
-    return {score(), choice_, n_perturbations, is_over()};
+    return {best_score, best.choice, n_perturbations, is_over()};
   }
 
  private:
+  struct Snapshot {
+    std::vector<std::int32_t> order;
+    std::vector<std::size_t> position;
+    std::vector<std::int64_t> choice;
+  };
+
   bool is_over() {
     if (over_) return true;
     if ((++ticks_ & 15) == 0 && (stopped_.load(std::memory_order_relaxed) || Clock::now() > deadline_))
@@ -123,7 +132,22 @@ class Chain {
   void set_order(std::vector<std::int32_t> order) {
     order_ = std::move(order);
     for (std::size_t q = 0; q < n_vars_; ++q) position_[static_cast<std::size_t>(order_[q])] = q;
+    const auto before = choice_;
     for (std::size_t v = 0; v < n_vars_; ++v) choice_[v] = first_open(v, lists_.offsets[v]);
+    mark_changes(before);
+  }
+
+  // A variable is worth moving again when its own choice changed or that of a child or parent.
+  void mark_changes(const std::vector<std::int64_t>& before) {
+    for (std::size_t v = 0; v < n_vars_; ++v) {
+      if (choice_[v] == before[v]) continue;
+      dirty_[v] = 1;
+      for (const auto choice : {choice_[v], before[v]}) {
+        if (choice < 0) continue;
+        for (const auto member : lists_.of(static_cast<std::size_t>(choice)))
+          dirty_[static_cast<std::size_t>(member)] = 1;
+      }
+    }
   }
 
   double score() const {
@@ -196,9 +220,17 @@ class Chain {
     return best != start;
   }
 
+  // Moves variables and windows until none that changed can be moved to advantage.
   void climb() {
-    std::vector<std::int32_t> sequence(order_);
+    std::vector<std::uint8_t> touched(n_vars_, 0);
+    std::vector<std::int32_t> sequence;
     for (std::size_t width = 1; width <= options_.max_window && width < n_vars_;) {
+      sequence.clear();
+      for (std::size_t v = 0; v < n_vars_; ++v) {
+        touched[v] |= dirty_[v];
+        if (width == 1 ? dirty_[v] : touched[v]) sequence.push_back(static_cast<std::int32_t>(v));
+      }
+      if (width == 1) std::fill(dirty_.begin(), dirty_.end(), 0);
       for (std::size_t i = sequence.size(); i > 1; --i)
         std::swap(sequence[i - 1], sequence[rng_.below(i)]);
       bool rose = false;
@@ -206,7 +238,10 @@ class Chain {
         if (is_over()) return;
         const auto q = position_[static_cast<std::size_t>(v)];
         if (q + width > n_vars_) continue;
-        rose |= reinsert(q, width);
+        const auto before = choice_;
+        if (!reinsert(q, width)) continue;
+        mark_changes(before);
+        rose = true;
       }
       // Wider windows only where narrower ones no longer help.
       width = rose ? 1 : width + 1;
@@ -214,13 +249,15 @@ class Chain {
   }
 
   void perturb() {
-    const std::size_t n_moves = 2 + rng_.below(std::max<std::size_t>(3, std::min<std::size_t>(n_vars_ / 4, 20)));
+    const std::size_t n_moves = 2 + rng_.below(std::clamp<std::size_t>(n_vars_ / 4, 3, 20));
+    std::fill(dirty_.begin(), dirty_.end(), 0);
     auto order = order_;
     for (std::size_t k = 0; k < n_moves; ++k) {
       const std::size_t from = rng_.below(n_vars_), to = rng_.below(n_vars_);
       const auto moved = order[from];
       order.erase(order.begin() + static_cast<std::ptrdiff_t>(from));
       order.insert(order.begin() + static_cast<std::ptrdiff_t>(to), moved);
+      dirty_[static_cast<std::size_t>(moved)] = 1;
     }
     set_order(std::move(order));
   }
@@ -238,6 +275,7 @@ class Chain {
   std::vector<std::int32_t> order_;
   std::vector<std::size_t> position_;
   std::vector<std::int64_t> choice_;
+  std::vector<std::uint8_t> dirty_;  // worth moving again
   std::size_t ticks_ = 0;
   bool over_ = false;
 };

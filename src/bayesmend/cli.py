@@ -285,9 +285,11 @@ def demo(
         "completely at random.\n"
     )
     typer.echo(f"{hidden.data.summary()}\n")
+    width = max(len(str(path)) for path in files)
     typer.echo("Files:")
     for path, what in zip(files, _DEMO_FILES, strict=True):
-        typer.echo(f"  {path}  {what}")
+        typer.echo(f"  {path!s:{width}}  {what}")
+    typer.echo(f"\nNext: bayesmend hide --help, bayesmend summary {files[2]}")
 
 
 _DEMO_FILES = (

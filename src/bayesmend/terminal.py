@@ -28,6 +28,7 @@ from bayesmend.errors import (
 )
 
 if TYPE_CHECKING:
+    from bayesmend.columns import Label
     from bayesmend.data import IncompleteData
     from bayesmend.network import Network
 
@@ -155,9 +156,51 @@ def read_table(
         return IncompleteData.from_table(
             path,
             missing=MISSING_MARKERS if missing is None else missing,
-            states={name: words([rest]) or [] for name, rest in pairs} or None,
+            states={name: _labels(rest) for name, rest in pairs} or None,
             discretize=dict(map(_cutting, discretize or [])) or None,
         )
+
+
+def _labels(text: str) -> "list[Label]":
+    """Split states; what reads as a whole number, True or False becomes one.
+
+    A table of text compares them as text all the same.
+
+    Examples
+    --------
+    >>> _labels("0,1,007,True,yes")
+    [0, 1, '007', True, 'yes']
+    """
+    known: dict[str, Label] = {"True": True, "False": False}
+    labels: list[Label] = []
+    for word in words([text]) or []:
+        is_whole = word.removeprefix("-").isdecimal() and str(int(word)) == word
+        labels.append(int(word) if is_whole else known.get(word, word))
+    return labels
+
+
+def _cutting(text: str) -> tuple[str, int | tuple[str, int] | list[float]]:
+    """Read one ``--discretize`` option.
+
+    Examples
+    --------
+    >>> dict(map(_cutting, ["a=4", "b=uniform:3", "c=cuts:18,65"]))
+    {'a': 4, 'b': ('uniform', 3), 'c': [18.0, 65.0]}
+    """
+    name, how = pair("--discretize", text)
+    method, _, amount = how.rpartition(":")
+    try:
+        if method == "cuts":
+            return name, [float(word) for word in amount.split(",")]
+        if method in ("quantile", "uniform"):
+            return name, (method, int(amount))
+        return name, int(how)
+    except ValueError:
+        message = (
+            "--discretize must look like age=4, age=uniform:4 or age=cuts:18,65. "
+            f"Got {text!r} instead."
+        )
+        raise typer.BadParameter(message) from None
 
 
 def write_table(data: "IncompleteData", out: Path | None) -> None:
