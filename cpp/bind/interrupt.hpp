@@ -22,6 +22,18 @@ class Interrupt {
   Stop stop() {
     return [this] { return poll(); };
   }
+  // Runs `work` in a thread of its own while this one polls; calls `ask` when work should end.
+  template <class Work, class Ask>
+  void run(Work&& work, Ask&& ask) {
+    nb::gil_scoped_release nogil;
+    parallel_for(
+        1, 1,
+        [&] {
+          if (poll()) ask();
+          return false;
+        },
+        [&](std::size_t, std::size_t) { work(); }, Caller::waits);
+  }
   Progress* progress() { return &progress_; }
   bool was_hit() const { return hit_; }
   void raise_others() {

@@ -46,7 +46,7 @@ double CellTable::operator()(double count) const {
 }
 
 FamilyScorer::FamilyScorer(const JointCounter& counter, const ScoreRule& rule)
-    : counter_(counter), rule_(rule) {}
+    : counter_(counter), rule_(rule), n_rows_(counter.table().n_rows) {}
 
 double FamilyScorer::joint_pseudo_count(VariableSet set) const {
   if (rule_.kind == ScoreKind::bdeu) return rule_.ess / counter_.n_cells(set);
@@ -62,13 +62,13 @@ double FamilyScorer::penalty(double n_joint_cells, std::int32_t child_card,
                              std::size_t n_parents) const {
   const double free_parameters = n_joint_cells / child_card * (child_card - 1);
   double paid = rule_.arc_penalty * static_cast<double>(n_parents);
-  if (rule_.kind == ScoreKind::bic && counter_.total() > 0.0)
-    paid += 0.5 * std::log(counter_.total()) * free_parameters;
+  const double total = counter_.is_weighted() ? counter_.total() : static_cast<double>(n_rows_);
+  if (rule_.kind == ScoreKind::bic && total > 0.0) paid += 0.5 * std::log(total) * free_parameters;
   if (rule_.kind == ScoreKind::aic) paid += free_parameters;
   return paid;
 }
 
-const CellTable& FamilyScorer::table_for(double pseudo_count, double n_cells,
+const CellTable& FamilyScorer::cell_table(double pseudo_count, double n_cells,
                                          Scratch& scratch) const {
   if (const auto known = scratch.tables.find(pseudo_count); known != scratch.tables.end())
     return *known->second;
@@ -80,7 +80,7 @@ const CellTable& FamilyScorer::table_for(double pseudo_count, double n_cells,
   }
   if (found == nullptr) {
     // Cells of a large table hold few rows each: its lookups rarely pass a short bound.
-    const double n_rows = static_cast<double>(counter_.table().n_rows);
+    const double n_rows = static_cast<double>(n_rows_);
     const double bound = counter_.is_weighted() ? 0.0 : std::min(n_rows, 1024 + 32 * n_rows / n_cells);
     const auto n_entries = std::min(kMaxTableEntries, static_cast<std::size_t>(bound) + 1);
     auto made = pseudo_count == 0.0 ? std::make_unique<CellTable>(n_entries)
@@ -102,12 +102,12 @@ void FamilyScorer::set_values(std::span<const VariableSet> sets,
 
 double FamilyScorer::value(std::span<const std::uint32_t> counts, double pseudo_count,
                            double n_cells, Scratch& scratch) const {
-  return sum_over_cells(table_for(pseudo_count, n_cells, scratch), counts);
+  return sum_over_cells(cell_table(pseudo_count, n_cells, scratch), counts);
 }
 
 double FamilyScorer::value(std::span<const double> totals, double pseudo_count, double n_cells,
                            Scratch& scratch) const {
-  return sum_over_cells(table_for(pseudo_count, n_cells, scratch), totals);
+  return sum_over_cells(cell_table(pseudo_count, n_cells, scratch), totals);
 }
 
 double FamilyScorer::family(std::int32_t child, VariableSet parents, Scratch& scratch) const {

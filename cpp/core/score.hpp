@@ -86,14 +86,18 @@ class FamilyScorer {
   // What a family with `n_parents` parents pays, given the cells of its joint table.
   double penalty(double n_joint_cells, std::int32_t child_card, std::size_t n_parents) const;
 
+  // The table of f for this pseudo-count; it lives as long as the scorer.
+  const CellTable& cell_table(double pseudo_count, double n_cells, Scratch& scratch) const;
+  // Rows that the scores are about, where they are more than the rows counted.
+  void set_row_count(std::size_t n_rows) { n_rows_ = n_rows; }
+
   const ScoreRule& rule() const { return rule_; }
   const JointCounter& counter() const { return counter_; }
 
  private:
-  const CellTable& table_for(double pseudo_count, double n_cells, Scratch& scratch) const;
-
   const JointCounter& counter_;
   ScoreRule rule_;
+  std::size_t n_rows_;
   mutable std::shared_mutex mutex_;
   mutable std::unordered_map<double, std::unique_ptr<CellTable>> tables_;
 };

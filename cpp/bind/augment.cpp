@@ -1,0 +1,156 @@
+#include "core/augment.hpp"
+
+#include <nanobind/stl/vector.h>
+
+#include <bit>
+
+#include "bind/interrupt.hpp"
+#include "core/exact.hpp"
+#include "core/mend.hpp"
+
+namespace bayesmend::bind {
+namespace {
+
+nb::list parents_of(const AugmentProblem& problem, const Pair& pair) {
+  nb::list parents;
+  for (const auto f : pair.families) {
+    nb::list members;
+    for (std::uint32_t mask = problem.families()[f].parents; mask != 0; mask &= mask - 1)
+      members.append(std::countr_zero(mask));
+    parents.append(members);
+  }
+  return parents;
+}
+
+nb::list trace_of(const std::vector<TraceEntry>& trace) {
+  nb::list entries;
+  for (const auto& entry : trace)
+    entries.append(nb::make_tuple(entry.score, static_cast<int>(entry.move), entry.seconds));
+  return entries;
+}
+
+nb::dict pair_dict(const AugmentProblem& problem, Pair&& pair,
+                   const std::vector<TraceEntry>& trace) {
+  nb::dict answer;
+  answer["parents"] = parents_of(problem, pair);
+  answer["completion"] = own(std::move(pair.completion));
+  answer["score"] = pair.score;
+  answer["trace"] = trace_of(trace);
+  return answer;
+}
+
+class Augmenter {
+ public:
+  Augmenter(In<std::uint8_t, 2> columns, In<std::int32_t, 1> card, In<std::uint8_t, 2> codes,
+            In<std::uint32_t, 1> weight, int kind, double ess, double arc_penalty,
+            In<std::uint8_t, 2> allowed, In<std::uint8_t, 2> required, In<std::int32_t, 1> limit,
+            double max_bytes)
+      : columns_(std::move(columns)),
+        card_(std::move(card)),
+        problem_(Table{view(columns_), view(card_), columns_.shape(0), columns_.shape(1)},
+                 view(codes), view(weight),
+                 ScoreRule{static_cast<ScoreKind>(kind), ess, arc_penalty},
+                 {view(allowed), view(required), view(limit)}, max_bytes) {}
+
+  // The cells in order: pattern and variable of each.
+  nb::tuple cells() const {
+    std::vector<std::int64_t> pattern, variable;
+    for (const auto& cell : problem_.cells()) {
+      pattern.push_back(cell.pattern);
+      variable.push_back(cell.variable);
+    }
+    return nb::make_tuple(own(std::move(pattern)), own(std::move(variable)));
+  }
+
+  nb::dict mend(In<std::uint8_t, 2> starts, std::size_t locality, double seconds,
+                std::size_t n_threads, nb::object report) {
+    Interrupt interrupt(std::move(report));
+    Deadline deadline(seconds);
+    std::vector<AugmentProblem::Completion> completions;
+    for (std::size_t s = 0; s < starts.shape(0); ++s)
+      completions.emplace_back(starts.data() + s * starts.shape(1),
+                               starts.data() + (s + 1) * starts.shape(1));
+    LocalResult result;
+    interrupt.run(
+        [&] {
+          result = mend_from(problem_, completions, locality, n_threads, deadline,
+                             interrupt.progress());
+        },
+        [&] { deadline.ask(); });
+    interrupt.raise_others();
+    nb::dict answer = pair_dict(problem_, std::move(result.best), result.trace);
+    answer["is_certified"] = result.is_certified;
+    answer["best_start"] = result.best_start;
+    answer["n_solves"] = result.n_solves;
+    answer["is_stopped"] = deadline.is_over();
+    answer["is_interrupted"] = interrupt.was_hit();
+    return answer;
+  }
+
+  nb::dict solve(In<std::uint8_t, 2> starts, std::size_t locality, double gap, double seconds,
+                 std::size_t max_nodes, double max_bytes, std::size_t root_steps,
+                 std::size_t node_steps, std::size_t n_threads, nb::object report) {
+    Interrupt interrupt(std::move(report));
+    Deadline deadline(seconds);
+    std::vector<AugmentProblem::Completion> completions;
+    for (std::size_t s = 0; s < starts.shape(0); ++s)
+      completions.emplace_back(starts.data() + s * starts.shape(1),
+                               starts.data() + (s + 1) * starts.shape(1));
+    LocalResult local;
+    ExactResult result;
+    double local_seconds = 0.0;
+    interrupt.run(
+        [&] {
+          local = mend_from(problem_, completions, locality, n_threads, deadline,
+                            interrupt.progress());
+          local_seconds = deadline.seconds();
+          result = solve_exactly(problem_, local.best,
+                                 {gap, max_nodes, max_bytes, root_steps, node_steps, n_threads,
+                                  interrupt.progress()},
+                                 deadline, &local.trace);
+        },
+        [&] { deadline.ask(); });
+    interrupt.raise_others();
+    nb::dict answer = pair_dict(problem_, std::move(result.best), local.trace);
+    answer["bound"] = result.bound;
+    answer["root_bound"] = result.root_bound;
+    answer["priced_root_bound"] = result.priced_root_bound;
+    answer["start_score"] = local.best.score;
+    answer["start_is_certified"] = local.is_certified;
+    answer["start_seconds"] = local_seconds;
+    answer["n_nodes"] = result.n_nodes;
+    answer["n_families"] = result.n_families;
+    answer["n_alive"] = result.n_alive;
+    answer["ending"] = static_cast<int>(result.ending);
+    answer["is_interrupted"] = interrupt.was_hit();
+    return answer;
+  }
+
+  std::size_t n_families() const { return problem_.families().size(); }
+
+ private:
+  In<std::uint8_t, 2> columns_;
+  In<std::int32_t, 1> card_;
+  AugmentProblem problem_;
+};
+
+}  // namespace
+
+void bind_augment(nb::module_& m) {
+  nb::class_<Augmenter>(m, "Augmenter", "Searches DAG and completion of one table together.")
+      .def(nb::init<In<std::uint8_t, 2>, In<std::int32_t, 1>, In<std::uint8_t, 2>,
+                    In<std::uint32_t, 1>, int, double, double, In<std::uint8_t, 2>,
+                    In<std::uint8_t, 2>, In<std::int32_t, 1>, double>(),
+           "columns"_a.noconvert(), "card"_a.noconvert(), "codes"_a.noconvert(),
+           "weight"_a.noconvert(), "kind"_a, "ess"_a, "arc_penalty"_a, "allowed"_a.noconvert(),
+           "required"_a.noconvert(), "limit"_a.noconvert(), "max_bytes"_a)
+      .def("cells", &Augmenter::cells)
+      .def("n_families", &Augmenter::n_families)
+      .def("mend", &Augmenter::mend, "starts"_a.noconvert(), "locality"_a, "seconds"_a,
+           "n_threads"_a, "report"_a.none())
+      .def("solve", &Augmenter::solve, "starts"_a.noconvert(), "locality"_a, "gap"_a, "seconds"_a,
+           "max_nodes"_a, "max_bytes"_a, "root_steps"_a, "node_steps"_a, "n_threads"_a,
+           "report"_a.none());
+}
+
+}  // namespace bayesmend::bind

@@ -1,0 +1,178 @@
+#include "core/augment.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+
+namespace bayesmend {
+namespace {
+
+std::vector<std::int32_t> members_of(std::uint32_t mask) {
+  std::vector<std::int32_t> members;
+  for (; mask != 0; mask &= mask - 1) members.push_back(std::countr_zero(mask));
+  return members;
+}
+
+}  // namespace
+
+AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
+                               std::span<const std::uint32_t> weight, const ScoreRule& rule,
+                               const ParentRules& rules, double max_bytes)
+    : n_vars_(complete.n_vars),
+      card_(complete.card.begin(), complete.card.end()),
+      counter_(complete, {}),
+      scorer_(counter_, rule) {
+  list_cells(codes, weight);
+  std::size_t n_rows = complete.n_rows;
+  for (const auto w : weight) n_rows += w;
+  scorer_.set_row_count(n_rows);
+  list_families(rules, max_bytes);
+  count_families(complete);
+  list_items(codes, weight);
+}
+
+void AugmentProblem::list_cells(std::span<const std::uint8_t> codes,
+                                std::span<const std::uint32_t> weight) {
+  cell_at_.assign(codes.size(), -1);
+  first_pattern_cell_.push_back(0);
+  for (std::size_t p = 0; p < weight.size(); ++p) {
+    std::uint32_t mask = 0;
+    for (std::size_t v = 0; v < n_vars_; ++v) {
+      if (codes[p * n_vars_ + v] != kMissing) continue;
+      mask |= std::uint32_t{1} << v;
+      cell_at_[p * n_vars_ + v] = static_cast<std::int64_t>(cells_.size());
+      pattern_cells_.push_back(static_cast<std::uint32_t>(cells_.size()));
+      cells_.push_back({static_cast<std::uint32_t>(p), static_cast<std::int32_t>(v), card_[v]});
+    }
+    hole_mask_.push_back(mask);
+    first_pattern_cell_.push_back(pattern_cells_.size());
+  }
+}
+
+void AugmentProblem::list_families(const ParentRules& rules, double max_bytes) {
+  double bytes = 0.0;
+  for (std::size_t c = 0; c < n_vars_; ++c) {
+    first_family_.push_back(families_.size());
+    std::uint32_t allowed = 0, required = 0;
+    for (std::size_t p = 0; p < n_vars_; ++p) {
+      if (p != c && rules.allowed[c * n_vars_ + p]) allowed |= std::uint32_t{1} << p;
+      if (rules.required[c * n_vars_ + p]) required |= std::uint32_t{1} << p;
+    }
+    const std::uint32_t optional = allowed & ~required;
+    const int n_more = rules.limit[c] - std::popcount(required);
+    // All subsets of the optional parents, by the usual trick on masks.
+    for (std::uint32_t subset = 0;; subset = (subset - optional) & optional) {
+      if (std::popcount(subset) <= n_more) {
+        const std::uint32_t parents = subset | required;
+        const auto set = members_of(parents);
+        const double n_cells = counter_.n_cells(set) * card_[c];
+        bytes += 4.0 * n_cells + 64.0;
+        if (bytes > max_bytes || n_cells > 1e9)
+          throw std::length_error("the count tables of the families exceed the memory limit");
+        families_.push_back({parents, static_cast<std::int32_t>(c),
+                             static_cast<std::uint32_t>(card_[c]),
+                             static_cast<std::uint32_t>(n_cells), 0, 0, 0, nullptr, nullptr,
+                             scorer_.penalty(n_cells, card_[c], set.size())});
+      }
+      if (subset == optional) break;
+    }
+  }
+  first_family_.push_back(families_.size());
+}
+
+void AugmentProblem::count_families(const Table& complete) {
+  std::size_t n_counts = 0;
+  for (auto& family : families_) {
+    family.first_count = n_counts;
+    n_counts += family.n_cells;
+  }
+  counts_.assign(n_counts, 0);
+  for (auto& family : families_) {
+    auto set = members_of(family.parents);
+    family.given = &scorer_.cell_table(
+        scorer_.parent_pseudo_count(set, static_cast<std::int32_t>(family.child_card)),
+        counter_.n_cells(set), scratch_);
+    set.push_back(family.child);
+    family.joint =
+        &scorer_.cell_table(scorer_.joint_pseudo_count(set), counter_.n_cells(set), scratch_);
+    std::uint32_t* counts = counts_.data() + family.first_count;
+    const VariableSet sets[] = {set};
+    bool is_whole = false;
+    counter_.count(sets, scratch_.counter, [&](std::size_t, std::span<const std::uint32_t> found) {
+      is_whole = found.size() == family.n_cells;
+      if (is_whole) std::copy(found.begin(), found.end(), counts);
+    });
+    if (is_whole) continue;
+    for (std::size_t row = 0; row < complete.n_rows; ++row) {
+      std::size_t cell = 0;
+      for (const auto v : set) {
+        const auto variable = static_cast<std::size_t>(v);
+        cell = cell * static_cast<std::size_t>(card_[variable]) + complete.column(variable)[row];
+      }
+      ++counts[cell];
+    }
+  }
+}
+
+void AugmentProblem::list_items(std::span<const std::uint8_t> codes,
+                                std::span<const std::uint32_t> weight) {
+  for (auto& family : families_) {
+    family.first_item = static_cast<std::uint32_t>(items_.size());
+    auto set = members_of(family.parents);
+    set.push_back(family.child);
+    std::vector<std::uint32_t> strides(set.size());
+    std::uint32_t stride = 1;
+    for (std::size_t t = set.size(); t-- > 0;) {
+      strides[t] = stride;
+      stride *= static_cast<std::uint32_t>(card_[static_cast<std::size_t>(set[t])]);
+    }
+    for (std::size_t p = 0; p < weight.size(); ++p) {
+      const std::uint8_t* row = codes.data() + p * n_vars_;
+      Item item{weight[p], 0, static_cast<std::uint32_t>(holes_.size()), 0};
+      for (std::size_t t = 0; t < set.size(); ++t) {
+        const auto v = static_cast<std::size_t>(set[t]);
+        if (row[v] != kMissing) {
+          item.offset += strides[t] * row[v];
+          continue;
+        }
+        holes_.push_back({static_cast<std::uint32_t>(cell_at_[p * n_vars_ + v]), strides[t]});
+        ++item.n_holes;
+      }
+      if (item.n_holes == 0)
+        counts_[family.first_count + item.offset] += item.weight;
+      else
+        items_.push_back(item);
+    }
+    family.n_items = static_cast<std::uint32_t>(items_.size()) - family.first_item;
+  }
+}
+
+double AugmentProblem::score_counts(const Family& family, std::span<const std::uint32_t> counts) {
+  double total = 0.0;
+  const std::uint32_t card = family.child_card;
+  for (std::size_t j = 0; j < counts.size(); j += card) {
+    std::uint32_t config = 0;
+    for (std::uint32_t k = 0; k < card; ++k) {
+      const std::uint32_t count = counts[j + k];
+      if (count == 0) continue;
+      config += count;
+      total += (*family.joint)(count);
+    }
+    if (config != 0) total -= (*family.given)(config);
+  }
+  return total - family.penalty;
+}
+
+double AugmentProblem::score(const Family& family, const Completion& completion,
+                             std::vector<std::uint32_t>& counts) const {
+  const auto base = base_counts(family);
+  counts.assign(base.begin(), base.end());
+  for (const auto& item : items(family)) {
+    std::uint32_t cell = item.offset;
+    for (const auto& hole : holes(item)) cell += hole.stride * completion[hole.cell];
+    counts[cell] += item.weight;
+  }
+  return score_counts(family, counts);
+}
+
+}  // namespace bayesmend

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/candidates.hpp"
+#include "core/parallel.hpp"
+#include "core/score.hpp"
+#include "core/table.hpp"
+
+namespace bayesmend {
+
+// Learning by augmentation: choose a DAG and a completion of the missing cells together.
+//
+// Rows that agree in every observed value and every hole form a pattern and are completed alike,
+// which loses nothing: scores are convex in the counts (the maximum is at a vertex). The problem
+// keeps, for each family (a child and its parents within the rules), the counts of the rows
+// that show all of its variables, and the patterns that do not.
+class AugmentProblem {
+ public:
+  static constexpr std::uint8_t kFree = kMissing;  // a cell that is not decided
+
+  struct Cell {
+    std::uint32_t pattern;
+    std::int32_t variable;
+    std::int32_t card;
+  };
+  // A hole of a pattern inside a family.
+  struct Hole {
+    std::uint32_t cell;
+    std::uint32_t stride;
+  };
+  // A pattern with holes inside a family: the rows it stands for go to the cell
+  // `offset` + the sum of stride * value over its holes.
+  struct Item {
+    std::uint32_t weight;
+    std::uint32_t offset;
+    std::uint32_t first_hole, n_holes;
+  };
+  struct Family {
+    std::uint32_t parents;  // mask
+    std::int32_t child;
+    std::uint32_t child_card;
+    std::uint32_t n_cells;  // parent configurations times states of the child, the child fastest
+    std::size_t first_count;
+    std::uint32_t first_item, n_items;
+    const CellTable* joint;
+    const CellTable* given;
+    double penalty;
+    std::uint32_t members() const { return parents | std::uint32_t{1} << child; }
+  };
+  using Completion = std::vector<std::uint8_t>;  // per cell; kFree where undecided
+
+  // `complete` holds the rows without holes; pattern p is codes[p * n_vars ..] and stands for
+  // weight[p] rows. Throws std::length_error when the tables would exceed `max_bytes`.
+  AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
+                 std::span<const std::uint32_t> weight, const ScoreRule& rule,
+                 const ParentRules& rules, double max_bytes);
+
+  std::size_t n_vars() const { return n_vars_; }
+  std::size_t n_cells() const { return cells_.size(); }
+  std::span<const Cell> cells() const { return cells_; }
+  std::span<const std::uint32_t> cells_of_pattern(std::size_t pattern) const {
+    return {pattern_cells_.data() + first_pattern_cell_[pattern],
+            first_pattern_cell_[pattern + 1] - first_pattern_cell_[pattern]};
+  }
+  std::size_t n_patterns() const { return first_pattern_cell_.size() - 1; }
+
+  std::span<const Family> families() const { return families_; }
+  // Families of a child: families()[first .. last).
+  std::size_t first_family(std::size_t child) const { return first_family_[child]; }
+  std::size_t last_family(std::size_t child) const { return first_family_[child + 1]; }
+  std::span<const std::uint32_t> base_counts(const Family& family) const {
+    return {counts_.data() + family.first_count, family.n_cells};
+  }
+  std::span<const Item> items(const Family& family) const {
+    return {items_.data() + family.first_item, family.n_items};
+  }
+  std::span<const Hole> holes(const Item& item) const {
+    return {holes_.data() + item.first_hole, item.n_holes};
+  }
+
+  // Score of a family under a full completion; `counts` is scratch.
+  double score(const Family& family, const Completion& completion,
+               std::vector<std::uint32_t>& counts) const;
+  // Score of a table of counts of this family.
+  static double score_counts(const Family& family, std::span<const std::uint32_t> counts);
+
+ private:
+  void list_cells(std::span<const std::uint8_t> codes, std::span<const std::uint32_t> weight);
+  void list_families(const ParentRules& rules, double max_bytes);
+  void count_families(const Table& complete);
+  void list_items(std::span<const std::uint8_t> codes, std::span<const std::uint32_t> weight);
+
+  std::size_t n_vars_;
+  std::vector<std::int32_t> card_;
+  JointCounter counter_;
+  FamilyScorer scorer_;
+  FamilyScorer::Scratch scratch_;
+  std::vector<std::uint32_t> hole_mask_;  // per pattern
+  std::vector<Cell> cells_;
+  std::vector<std::int64_t> cell_at_;  // per pattern and variable, -1 where observed
+  std::vector<std::size_t> first_pattern_cell_;
+  std::vector<std::uint32_t> pattern_cells_;
+  std::vector<Family> families_;
+  std::vector<std::size_t> first_family_;
+  std::vector<std::uint32_t> counts_;
+  std::vector<Item> items_;
+  std::vector<Hole> holes_;
+};
+
+// Ends work at a deadline or when asked to; cheap to poll from any thread.
+class Deadline {
+ public:
+  using Clock = std::chrono::steady_clock;
+  explicit Deadline(double seconds) : start_(Clock::now()) {
+    if (seconds > 0)
+      end_ = start_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  }
+  bool is_over() const {
+    return asked_.load(std::memory_order_relaxed) || Clock::now() > end_;
+  }
+  bool was_asked() const { return asked_.load(std::memory_order_relaxed); }
+  void ask() { asked_.store(true, std::memory_order_relaxed); }
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+ private:
+  Clock::time_point start_, end_ = Clock::time_point::max();
+  std::atomic<bool> asked_{false};
+};
+
+}  // namespace bayesmend

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace bayesmend {
+
+// The dynamic programme over subsets for scores that change from call to call: tables stay
+// allocated, one thread, no lists. For up to about 20 variables.
+class DagProgram {
+ public:
+  explicit DagProgram(std::size_t n_vars);
+  static double memory(std::size_t n_vars);
+
+  std::size_t n_vars() const { return n_vars_; }
+  // Forgets all families.
+  void clear();
+  // Offers a family: `parents` is a mask over all variables.
+  void offer(std::size_t child, std::uint32_t parents, double score);
+  // Best total over all DAGs of offered families; minus infinity when there is none.
+  double solve();
+  // After solve(): for each variable, which others may be its parents in the best DAG found.
+  std::vector<std::uint32_t> predecessors() const;
+  // After solve(): prepares total_around.
+  void pass_backward();
+  // Best total of all other variables when `child` has these parents.
+  void around(std::size_t child, std::vector<double>& target) const;
+
+ private:
+  std::size_t n_vars_, half_;
+  std::vector<double> best_;  // per child, by mask of the others
+  std::vector<double> forward_, backward_;
+};
+
+}  // namespace bayesmend

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/augment.hpp"
+#include "core/dagprogram.hpp"
+
+namespace bayesmend {
+
+enum class Move : std::uint8_t { start, structure, completion, flip };
+
+struct TraceEntry {
+  double score;
+  double seconds;
+  Move move;
+};
+
+// A DAG (one family per variable) and a completion.
+struct Pair {
+  double score = 0.0;
+  std::vector<std::uint32_t> families;
+  AugmentProblem::Completion completion;
+};
+
+// Local search over pairs of one problem: the best DAG for a completion (exact), the best
+// completion for a DAG pattern by pattern, and changes of up to t cells with the DAG free.
+class Mender {
+ public:
+  Mender(const AugmentProblem& problem, const Deadline& deadline);
+
+  // Climbs from a full completion; ends where neither step alone helps.
+  Pair climb(AugmentProblem::Completion start, std::vector<TraceEntry>* trace);
+  // Climbs on until no change of up to `locality` cells with any DAG is better. Sets
+  // `is_certified` to whether that was checked to the end.
+  Pair climb_locally(AugmentProblem::Completion start, std::size_t locality,
+                     std::vector<TraceEntry>* trace, bool& is_certified);
+  // The best DAG for a completion.
+  Pair best_structure(const AugmentProblem::Completion& completion);
+
+  std::size_t n_solves() const { return n_solves_; }
+
+ private:
+  using Completion = AugmentProblem::Completion;
+
+  void load(const Completion& completion);
+  bool step_structure();
+  bool step_completion();
+  double improve_pattern(std::size_t pattern);
+  void score_states(std::span<const std::uint32_t> cells, std::size_t n_states);
+  bool step_flips(std::size_t locality, bool& is_certified);
+  bool try_flips(std::size_t next_cell, std::size_t left, bool& is_complete);
+  bool try_changed();
+  void prepare_through();
+  void note(Move move, std::vector<TraceEntry>* trace) const;
+
+  const AugmentProblem& problem_;
+  const Deadline& deadline_;
+  DagProgram program_;
+  Completion completion_;
+  std::vector<double> scores_;           // of every family under completion_
+  std::vector<std::uint32_t> chosen_;    // family of each variable
+  double total_ = 0.0;
+  std::size_t n_solves_ = 0;
+
+  // Counts of the chosen families under completion_, for the completion step.
+  std::vector<std::vector<std::uint32_t>> chosen_counts_, chosen_configs_;
+  std::vector<std::uint32_t> count_scratch_;
+  // Items of each chosen family by pattern: index + 1, 0 for none.
+  std::vector<std::uint32_t> item_of_;
+
+  std::vector<double> through_;  // best total through each family under completion_
+  std::vector<double> changes_;  // of every family under a changed completion
+  std::vector<std::uint32_t> changed_;
+  std::vector<std::uint8_t> state_scratch_;
+  std::vector<double> state_gain_;
+};
+
+struct LocalResult {
+  Pair best;
+  bool is_certified = false;  // no change of up to `locality` cells with any DAG is better
+  std::size_t best_start = 0;
+  std::size_t n_solves = 0;
+  std::vector<TraceEntry> trace;  // of the best start
+};
+
+// The best pair reached from any of the starts; the first of equals.
+LocalResult mend_from(const AugmentProblem& problem,
+                      const std::vector<AugmentProblem::Completion>& starts, std::size_t locality,
+                      std::size_t n_threads, const Deadline& deadline, Progress* progress);
+
+}  // namespace bayesmend
