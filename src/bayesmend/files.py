@@ -219,28 +219,17 @@ def _sentence(problem: _core.CsvProblem, headers: Sequence[object]) -> str:
 def _read_bytes(path: Path) -> NDArray[np.uint8]:
     # Read, not mapped: a file that shrinks under a mapping would kill the process.
     try:
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            content = np.empty(
-                size, dtype=np.uint8
-            )  # on large pages where there are any
-            content = content[: file.readinto(content.data)]
-            rest = file.read()  # of a pipe, whose size is not known
+        content = path.read_bytes()
     except OSError as error:
         message = f"cannot read {str(path)!r}: {error.strerror}."
         raise DataError(message) from error
-    if rest:
-        content = np.append(content, np.frombuffer(rest, dtype=np.uint8))
-    if content[:2].tobytes() != b"\x1f\x8b":
-        return content
-    try:
-        unpacked = bytearray(
-            gzip.decompress(content.data)
-        )  # unlike bytes, it may be empty
-        return np.frombuffer(unpacked, dtype=np.uint8)
-    except (OSError, EOFError, zlib.error) as error:
-        message = f"{path.name} is not a complete gzip file. Compress it again."
-        raise DataError(message) from error
+    if content.startswith(b"\x1f\x8b"):
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            message = f"{path.name} is not a complete gzip file. Compress it again."
+            raise DataError(message) from error
+    return np.frombuffer(content, dtype=np.uint8)
 
 
 def _read_frame(path: Path, suffix: str) -> Any:
