@@ -1,5 +1,6 @@
 """Slow, obvious twins in plain Python; nothing from the package is imported."""
 
+import contextlib
 import itertools
 import math
 
@@ -265,3 +266,105 @@ def sample_row(parents, card, cpts, order, seed, number):
 
 
 # --- family counts and scores ---------------------------------------------------------
+
+
+# --- tables -----------------------------------------------------------------------
+
+
+def parse_delimited(text, delimiter):
+    """Rows of cells by RFC 4180, one character at a time; ("kind", line) if none.
+
+    Blank lines at the end carry no row, a quote inside an unquoted cell is a letter.
+    """
+    text = text.removeprefix("\ufeff").rstrip("\r\n")
+    rows, row, i, n, row_begin = [], [], 0, len(text), 0
+    if not text:
+        return "no_header", 0
+    while True:
+        begin, cell = i, ""
+        if text[i : i + 1] == '"':
+            i += 1
+            while True:
+                if i >= n:
+                    return "open_quote", 1 + text.count("\n", 0, begin)
+                if text[i] == '"' and text[i + 1 : i + 2] == '"':
+                    cell, i = cell + '"', i + 2
+                elif text[i] == '"':
+                    i += 1
+                    break
+                else:
+                    cell, i = cell + text[i], i + 1
+            if text[i : i + 2] == "\r\n":
+                i += 1
+            if i < n and text[i] not in (delimiter, "\n"):
+                return "after_quote", 1 + text.count("\n", 0, i)
+        else:
+            while i < n and text[i] not in (delimiter, "\n"):
+                cell, i = cell + text[i], i + 1
+            if text[i : i + 1] == "\n":
+                cell = cell.removesuffix("\r")
+        row.append(cell)
+        if i < n and text[i] == delimiter:
+            i += 1
+            continue
+        rows.append(row)
+        if len(row) != len(rows[0]):
+            return "ragged", 1 + text.count("\n", 0, row_begin)
+        row, i = [], i + 1
+        row_begin = i
+        if i > n - 1:
+            return rows
+
+
+def encode_column(values, is_missing):
+    """States in order (numeric text by value) and the code of each value, or None."""
+    distinct = sorted({v for v in values if not is_missing(v)})
+    with contextlib.suppress(ValueError):
+        distinct.sort(key=lambda v: (float(v), v))
+    return distinct, [None if is_missing(v) else distinct.index(v) for v in values]
+
+
+def distinct_rows(rows, weights):
+    """Distinct rows in order of occurrence, with counts, weights and inverse."""
+    distinct, counts, sums, inverse = [], [], [], []
+    for row, weight in zip(rows, weights, strict=True):
+        if row not in distinct:
+            distinct.append(row)
+            counts.append(0)
+            sums.append(0.0)
+        k = distinct.index(row)
+        counts[k] += 1
+        sums[k] += weight
+        inverse.append(k)
+    return distinct, counts, sums, inverse
+
+
+def interval_of(number, cuts):
+    """Position of the first interval whose upper end is at least the number."""
+    for position, cut in enumerate(cuts):
+        if number <= cut:
+            return position
+    return len(cuts)
+
+
+def quantile_cuts(numbers, n_bins):
+    """Least values reached by i / n_bins of the numbers, without the greatest."""
+    ranked, cuts = sorted(numbers), []
+    for i in range(1, n_bins):
+        for rank, number in enumerate(ranked, 1):
+            if rank * n_bins >= i * len(ranked):
+                cuts.append(number)
+                break
+    return sorted({cut for cut in cuts if cut < ranked[-1]})
+
+
+def describe(rows, n_vars):
+    """Per variable counts of codes; how often exactly which cells are missing."""
+    counts = [{} for _ in range(n_vars)]
+    holes = {}
+    for row in rows:
+        for variable, code in enumerate(row):
+            counts[variable][code] = counts[variable].get(code, 0) + 1
+        missing = tuple(v for v, code in enumerate(row) if code == 255)
+        holes[missing] = holes.get(missing, 0) + 1
+    return counts, holes

@@ -302,13 +302,10 @@ class Labels {
     const auto code = is_missing ? kMissing : static_cast<std::uint8_t>(labels.size());
     if (!is_missing) labels.emplace_back(cell);
     entries_.emplace_back(cell);
-    // Room to spare, so that few labels share a place: a probe that is always the first is
-    // one that the processor can predict.
-    while (slots_.size() < 4 * entries_.size() ||
-           (slots_.size() < 64 * entries_.size() && slots_[key.hash() >> shift_].entry != 0)) {
-      grow();
-    }
+    if (slots_.size() < 4 * entries_.size()) grow();
     place({key, static_cast<std::uint32_t>(entries_.size() << 8 | code)});
+    // Room to spare until every label lies at its first place, where find_first looks.
+    while (is_crowded_ && slots_.size() < 64 * entries_.size()) grow();
     return code;
   }
 
@@ -325,6 +322,7 @@ class Labels {
 
   void place(const Slot& added) {
     std::size_t i = added.key.hash() >> shift_;
+    is_crowded_ = is_crowded_ || slots_[i].entry != 0;
     while (slots_[i].entry != 0) i = (i + 1) & (slots_.size() - 1);
     slots_[i] = added;
   }
@@ -333,6 +331,7 @@ class Labels {
     std::vector<Slot> old(2 * slots_.size());
     old.swap(slots_);
     --shift_;
+    is_crowded_ = false;
     for (const Slot& kept : old) {
       if (kept.entry != 0) place(kept);
     }
@@ -340,6 +339,7 @@ class Labels {
 
   std::vector<Slot> slots_;
   int shift_ = 64 - kFirstBits;
+  bool is_crowded_ = false;  // some label is not at its first place
   std::vector<std::string> entries_;
 };
 
@@ -508,9 +508,12 @@ std::vector<std::size_t> guess_bounds(std::string_view text, std::size_t begin, 
   return bounds;
 }
 
-std::size_t choose_step(const CsvOptions& options, std::size_t n_columns) {
+// Enough chunks to keep all threads busy, large enough to carry a table of labels per column.
+std::size_t choose_step(const CsvOptions& options, std::size_t n_bytes, std::size_t n_columns) {
   if (options.chunk_bytes > 0) return options.chunk_bytes;
-  return std::max<std::size_t>(std::size_t{1} << 20, n_columns << 14);
+  const std::size_t share = n_bytes / (8 * resolve_threads(options.n_threads)) + 1;
+  const std::size_t least = std::max<std::size_t>(std::size_t{1} << 20, n_columns << 14);
+  return std::max(least, std::min<std::size_t>(share, std::size_t{1} << 23));
 }
 
 // Where the rows begin, or the problem with the header.
@@ -598,7 +601,7 @@ CsvTable read_csv(std::string_view text, const CsvOptions& options, const Stop& 
     throw std::invalid_argument("numeric must have one entry per column");
   }
 
-  const auto bounds = guess_bounds(text, begin, choose_step(options, table.n_columns));
+  const auto bounds = guess_bounds(text, begin, choose_step(options, text.size(), table.n_columns));
   table.cells_ = std::make_unique<CsvTable::Cells>();
   auto& chunks = table.cells_->chunks;
   chunks.resize(bounds.size() - 1);

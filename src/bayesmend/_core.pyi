@@ -7,6 +7,19 @@ import numpy
 from numpy.typing import NDArray
 
 
+class Augmenter:
+    """Searches DAG and completion of one table together."""
+
+    def __init__(self, columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: int, ess: float, arc_penalty: float, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], required: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], max_bytes: float) -> None: ...
+
+    def cells(self) -> tuple: ...
+
+    def n_families(self) -> int: ...
+
+    def mend(self, starts: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], locality: int, seconds: float, n_threads: int, report: object | None) -> dict: ...
+
+    def solve(self, starts: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], locality: int, gap: float, seconds: float, max_nodes: int, max_bytes: float, root_steps: int, node_steps: int, n_threads: int, report: object | None) -> dict: ...
+
 class CsvProblem:
     """Where and why a text could not be read."""
 

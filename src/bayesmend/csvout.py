@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bayesmend import _core
 from bayesmend.columns import BLANKS, MISSING, Label, check_markers
 from bayesmend.errors import DataError, ParameterError
-from bayesmend.files import TEXT_SUFFIXES, data_suffix
+from bayesmend.files import DELIMITERS, TEXT_SUFFIXES, data_suffix
 from bayesmend.tables import Origin
 
 _ROWS_AT_A_TIME = 1 << 16
@@ -40,7 +40,7 @@ def csv_chunks(
         for name, labels in zip(names, states, strict=True)
     ]
     header = [*names, *([weights[0]] if weights else [])]
-    line = delimiter.join(_quoted(name, delimiter) for name in header)
+    line = delimiter.join(_quoted(name, *DELIMITERS, delimiter) for name in header)
     yield _encode(f"{line}\n")
     cells = np.ascontiguousarray(codes.T)
     for first in range(0, len(codes), _ROWS_AT_A_TIME):
@@ -115,11 +115,12 @@ def _state_text(
             " it, or list other markers in missing=."
         )
         raise DataError(message)
+    _encode(text)
     return _quoted(text, delimiter)
 
 
-def _quoted(text: str, delimiter: str) -> str:
-    if text and not any(mark in text for mark in (delimiter, '"', "\n", "\r")):
+def _quoted(text: str, *marks: str) -> str:
+    if text and not any(mark in text for mark in (*marks, '"', "\n", "\r")):
         return text
     return '"' + text.replace('"', '""') + '"'
 

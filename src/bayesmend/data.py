@@ -6,7 +6,7 @@ Layer: what every later step starts from. User input is checked on the way here,
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -209,25 +209,16 @@ class IncompleteData:
 
         Examples
         --------
-        >>> codes = np.array([[0, 1], [255, 0]], dtype=np.uint8)
-        >>> IncompleteData.from_codes(
-        ...     codes, names=["a", "b"], states=[("no", "yes"), ("low", "high")]
-        ... )
-        IncompleteData(2 rows, 2 variables, 1 missing cell)
+        >>> codes = np.array([[0], [255]], dtype=np.uint8)
+        >>> IncompleteData.from_codes(codes, names=["a"], states=[("no", "yes")])
+        IncompleteData(2 rows, 1 variable, 1 missing cell)
         """
         labels = tuple(tuple(as_label(s) for s in per_name) for per_name in states)
         return cls(tuple(names), labels, codes, weights)
 
     @classmethod
     def _from_encoded(cls, parts: Encoded) -> Self:
-        return cls(
-            parts.names,
-            parts.states,
-            parts.codes,
-            parts.weights,
-            parts.origin,
-            parts.discretization,
-        )
+        return cls(**{part.name: getattr(parts, part.name) for part in fields(parts)})
 
     def _with_options(self, options: Options) -> Self:
         for name in ("states", "names", "discretize"):

@@ -72,12 +72,13 @@ def encode(source: Source, options: Options) -> Encoded:
         frozenset(numeric if weight_at is None else numeric | {weight_at}),
     )
     rule = _discretization(source, options.discretize)
+    weights = _weights(source, options.weights, weight_at)
     states, codes = _code_cells(source, kept, rules, rule)
     return Encoded(
         names=tuple(variables),
         states=states,
         codes=codes,
-        weights=_weights(source, options.weights, weight_at),
+        weights=weights,
         origin=_origin(source, kept, numeric, weight_at),
         discretization=rule,
     )

@@ -21,7 +21,7 @@ from bayesmend.tables import Source
 
 TEXT_SUFFIXES = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None}
 _FRAME_SUFFIXES = {".parquet", ".pq", ".arrow", ".feather", ".ipc"}
-_DELIMITERS = (",", "\t", ";", "|")
+DELIMITERS = (",", "\t", ";", "|")
 
 
 def open_source(table: Any) -> Source:
@@ -70,10 +70,10 @@ class CsvSource(Source):
         self.path = Path(path)
         self._text = _read_bytes(self.path)
         self._delimiter = self._choose_delimiter(delimiter)
+        self.headers, self.n_rows = (), 0
         header = _core.read_csv_header(self._text, self._delimiter)
         self._check(header.problem)
         self.headers = tuple(header.names)
-        self.n_rows = 0
         self._check_header(is_given=delimiter is not None)
         self._table: _core.CsvTable | None = None
 
@@ -152,11 +152,16 @@ class CsvSource(Source):
         by_suffix = TEXT_SUFFIXES.get(data_suffix(self.path))
         if by_suffix is not None:
             return by_suffix
-        line = self._text[: 1 << 16].tobytes().split(b"\n")[0]
-        return max(_DELIMITERS, key=lambda mark: line.count(mark.encode()))
+        line = self._first_line()
+        return max(DELIMITERS, key=lambda mark: line.count(mark.encode()))
+
+    def _first_line(self) -> bytes:
+        return self._text[: 1 << 16].tobytes().split(b"\n")[0]
 
     def _check_header(self, *, is_given: bool) -> None:
         name = self.path.name
+        if b'"' in self._first_line():
+            return  # whoever quotes means what is inside
         if any("\r" in str(header) for header in self.headers):
             message = (
                 f"{name} has carriage returns within its header. Save it with line"
@@ -164,8 +169,8 @@ class CsvSource(Source):
             )
             raise DataError(message)
         header = str(self.headers[0])
-        other = next((mark for mark in _DELIMITERS if mark in header), None)
-        if len(self.headers) == 1 and other is not None and not is_given:
+        other = next((mark for mark in DELIMITERS if mark in header), None)
+        if len(self.headers) == 1 and other and not is_given:
             message = (
                 f"{name} has a single column named {header!r}. Pass delimiter={other!r}"
                 f" to split it, or delimiter={self._delimiter!r} to keep it."
@@ -214,28 +219,17 @@ def _sentence(problem: _core.CsvProblem, headers: Sequence[object]) -> str:
 def _read_bytes(path: Path) -> NDArray[np.uint8]:
     # Read, not mapped: a file that shrinks under a mapping would kill the process.
     try:
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            content = np.empty(
-                size, dtype=np.uint8
-            )  # on large pages where there are any
-            content = content[: file.readinto(content.data)]
-            rest = file.read()  # of a pipe, whose size is not known
+        content = path.read_bytes()
     except OSError as error:
         message = f"cannot read {str(path)!r}: {error.strerror}."
         raise DataError(message) from error
-    if rest:
-        content = np.append(content, np.frombuffer(rest, dtype=np.uint8))
-    if content[:2].tobytes() != b"\x1f\x8b":
-        return content
-    try:
-        unpacked = bytearray(
-            gzip.decompress(content.data)
-        )  # unlike bytes, it may be empty
-        return np.frombuffer(unpacked, dtype=np.uint8)
-    except (OSError, EOFError, zlib.error) as error:
-        message = f"{path.name} is not a complete gzip file. Compress it again."
-        raise DataError(message) from error
+    if content.startswith(b"\x1f\x8b"):
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            message = f"{path.name} is not a complete gzip file. Compress it again."
+            raise DataError(message) from error
+    return np.frombuffer(content, dtype=np.uint8)
 
 
 def _read_frame(path: Path, suffix: str) -> Any:

@@ -169,7 +169,10 @@ def _arrow_column(
         values = pa.array(list(labels), type=dtype)
     except pa.ArrowException:  # a declared state that the type cannot hold
         values = pa.array(list(map(str, labels)))
-    return values.take(indices)
+    try:
+        return values.take(indices)
+    except pa.ArrowNotImplementedError:  # string_view
+        return pa.array(_object_array(labels, codes), type=values.type)
 
 
 def _weight_column(kind: str, dtype: Any, weights: NDArray[np.float64]) -> Any:
@@ -207,7 +210,9 @@ def _join_frame(kind: str, headers: list[Any], columns: list[Any], index: Any) -
     if kind == "pandas":
         import pandas as pd
 
-        frame = pd.DataFrame(dict(enumerate(columns)), index=index)
+        # With its type given, pandas infers none: an object column stays one.
+        series = [pd.Series(c, index=index, dtype=c.dtype) for c in columns]
+        frame = pd.DataFrame(dict(enumerate(series)), index=index)
         frame.columns = pd.Index(headers)
         return frame
     if kind == "polars":

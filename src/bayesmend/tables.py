@@ -207,8 +207,10 @@ class Distinct:
         kind = self._kind(present[:keep])
         labels: dict[Label, int] = {}
         table = np.full(len(self.values) + 1, -1, dtype=np.intp)
+        is_single = str(self.dtype) in _SINGLE
         for position in present[:keep]:
-            label = as_label(self.values[position])
+            value = self.values[position]
+            label = as_label(np.float32(value) if is_single else value)  # type: ignore[arg-type]
             table[position] = labels.setdefault(label, len(labels))
         n_distinct = len(labels) + max(0, len(present) - keep)
         index = compact(table[self.index], n_distinct)
@@ -256,6 +258,8 @@ class Distinct:
         return f" in row {int(np.argmax(self.index == position))}"
 
 
+# What pandas, polars and pyarrow call 32-bit floats, which they hand over as 64-bit.
+_SINGLE = {"float32", "Float32", "float", "float[pyarrow]"}
 _KINDS: dict[str, Kind] = {"text": "text", "numbers": "number", "booleans": "boolean"}
 _TEMPORAL = {"date", "datetime", "time", "timedelta", "Timestamp", "Timedelta"}
 _TEMPORAL |= {"datetime64", "timedelta64", "Period"}
