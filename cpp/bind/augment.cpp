@@ -7,6 +7,7 @@
 #include "bind/interrupt.hpp"
 #include "core/exact.hpp"
 #include "core/mend.hpp"
+#include "core/patternclimb.hpp"
 
 namespace bayesmend::bind {
 namespace {
@@ -134,9 +135,76 @@ class Augmenter {
   AugmentProblem problem_;
 };
 
+// Completions of one table for one given DAG, over any number of variables.
+class DagMender {
+ public:
+  DagMender(In<std::uint8_t, 2> columns, In<std::int32_t, 1> card, In<std::uint8_t, 2> codes,
+            In<std::uint32_t, 1> weight, int kind, double ess, double arc_penalty,
+            const std::vector<std::vector<std::int32_t>>& parents, double max_bytes)
+      : columns_(std::move(columns)),
+        card_(std::move(card)),
+        problem_(Table{view(columns_), view(card_), columns_.shape(0), columns_.shape(1)},
+                 view(codes), view(weight),
+                 ScoreRule{static_cast<ScoreKind>(kind), ess, arc_penalty}, parents, max_bytes),
+        chosen_(problem_.n_vars()) {
+    for (std::size_t v = 0; v < chosen_.size(); ++v) chosen_[v] = static_cast<std::uint32_t>(v);
+  }
+
+  nb::tuple improve(In<std::uint8_t, 1> completion, double seconds) {
+    Interrupt interrupt(nb::none());
+    Deadline deadline(seconds);
+    AugmentProblem::Completion cells(completion.data(), completion.data() + completion.size());
+    interrupt.run([&] { PatternClimber(problem_, deadline).improve(chosen_, cells); },
+                  [&] { deadline.ask(); });
+    interrupt.raise_others();
+    return nb::make_tuple(own(std::move(cells)), interrupt.was_hit());
+  }
+
+  nb::tuple margins(In<std::uint8_t, 1> completion) {
+    const Deadline deadline(0.0);
+    const AugmentProblem::Completion cells(completion.data(),
+                                           completion.data() + completion.size());
+    std::vector<double> losses;
+    std::vector<std::uint8_t> runners_up;
+    {
+      nb::gil_scoped_release nogil;
+      for (const auto& margin : PatternClimber(problem_, deadline).margins(chosen_, cells)) {
+        losses.push_back(margin.loss);
+        runners_up.push_back(margin.runner_up);
+      }
+    }
+    return nb::make_tuple(own(std::move(losses)), own(std::move(runners_up)));
+  }
+
+  double score(In<std::uint8_t, 1> completion) const {
+    const AugmentProblem::Completion cells(completion.data(),
+                                           completion.data() + completion.size());
+    std::vector<std::uint32_t> counts;
+    double total = 0.0;
+    for (const auto& family : problem_.families()) total += problem_.score(family, cells, counts);
+    return total;
+  }
+
+ private:
+  In<std::uint8_t, 2> columns_;
+  In<std::int32_t, 1> card_;
+  AugmentProblem problem_;
+  std::vector<std::uint32_t> chosen_;
+};
+
 }  // namespace
 
 void bind_augment(nb::module_& m) {
+  nb::class_<DagMender>(m, "DagMender", "Searches completions of one table for a given DAG.")
+      .def(nb::init<In<std::uint8_t, 2>, In<std::int32_t, 1>, In<std::uint8_t, 2>,
+                    In<std::uint32_t, 1>, int, double, double,
+                    const std::vector<std::vector<std::int32_t>>&, double>(),
+           "columns"_a.noconvert(), "card"_a.noconvert(), "codes"_a.noconvert(),
+           "weight"_a.noconvert(), "kind"_a, "ess"_a, "arc_penalty"_a, "parents"_a,
+           "max_bytes"_a)
+      .def("improve", &DagMender::improve, "completion"_a.noconvert(), "seconds"_a)
+      .def("margins", &DagMender::margins, "completion"_a.noconvert())
+      .def("score", &DagMender::score, "completion"_a.noconvert());
   nb::class_<Augmenter>(m, "Augmenter", "Searches DAG and completion of one table together.")
       .def(nb::init<In<std::uint8_t, 2>, In<std::int32_t, 1>, In<std::uint8_t, 2>,
                     In<std::uint32_t, 1>, int, double, double, In<std::uint8_t, 2>,

@@ -21,36 +21,73 @@ AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8
     : n_vars_(complete.n_vars),
       card_(complete.card.begin(), complete.card.end()),
       counter_(complete, {}),
-      scorer_(counter_, rule) {
-  list_cells(codes, weight);
-  std::size_t n_rows = complete.n_rows;
-  for (const auto w : weight) n_rows += w;
-  scorer_.set_row_count(n_rows);
-  list_families(rules, max_bytes);
+      scorer_(counter_, rule),
+      max_bytes_(max_bytes) {
+  prepare(complete, codes, weight);
+  list_families(rules);
   count_families(complete);
   list_items(codes, weight);
 }
 
-void AugmentProblem::list_cells(std::span<const std::uint8_t> codes,
-                                std::span<const std::uint32_t> weight) {
+AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
+                               std::span<const std::uint32_t> weight, const ScoreRule& rule,
+                               const std::vector<std::vector<std::int32_t>>& parents,
+                               double max_bytes)
+    : n_vars_(complete.n_vars),
+      card_(complete.card.begin(), complete.card.end()),
+      counter_(complete, {}),
+      scorer_(counter_, rule),
+      max_bytes_(max_bytes) {
+  prepare(complete, codes, weight);
+  for (std::size_t v = 0; v < n_vars_; ++v) {
+    first_family_.push_back(v);
+    add_family(static_cast<std::int32_t>(v), 0, parents[v]);
+  }
+  first_family_.push_back(n_vars_);
+  count_families(complete);
+  list_items(codes, weight);
+}
+
+// Numbers the missing cells and tells the scorer how many rows there are in all.
+void AugmentProblem::prepare(const Table& complete, std::span<const std::uint8_t> codes,
+                             std::span<const std::uint32_t> weight) {
+  std::size_t n_rows = complete.n_rows;
+  for (const auto w : weight) n_rows += w;
+  scorer_.set_row_count(n_rows);
   cell_at_.assign(codes.size(), -1);
   first_pattern_cell_.push_back(0);
   for (std::size_t p = 0; p < weight.size(); ++p) {
-    std::uint32_t mask = 0;
     for (std::size_t v = 0; v < n_vars_; ++v) {
       if (codes[p * n_vars_ + v] != kMissing) continue;
-      mask |= std::uint32_t{1} << v;
       cell_at_[p * n_vars_ + v] = static_cast<std::int64_t>(cells_.size());
       pattern_cells_.push_back(static_cast<std::uint32_t>(cells_.size()));
       cells_.push_back({static_cast<std::uint32_t>(p), static_cast<std::int32_t>(v), card_[v]});
     }
-    hole_mask_.push_back(mask);
     first_pattern_cell_.push_back(pattern_cells_.size());
   }
 }
 
-void AugmentProblem::list_families(const ParentRules& rules, double max_bytes) {
-  double bytes = 0.0;
+void AugmentProblem::add_family(std::int32_t child, std::uint32_t mask,
+                                std::span<const std::int32_t> parents) {
+  const auto card = card_[static_cast<std::size_t>(child)];
+  const double n_cells = counter_.n_cells(parents) * card;
+  bytes_ += 4.0 * n_cells + 64.0;
+  if (bytes_ > max_bytes_ || n_cells > 1e9)
+    throw std::length_error("the count tables of the families exceed the memory limit");
+  Family family{};
+  family.parents = mask;
+  family.child = child;
+  family.child_card = static_cast<std::uint32_t>(card);
+  family.n_cells = static_cast<std::uint32_t>(n_cells);
+  family.first_member = members_.size();
+  family.n_members = parents.size() + 1;
+  family.penalty = scorer_.penalty(n_cells, card, parents.size());
+  members_.insert(members_.end(), parents.begin(), parents.end());
+  members_.push_back(child);
+  families_.push_back(family);
+}
+
+void AugmentProblem::list_families(const ParentRules& rules) {
   for (std::size_t c = 0; c < n_vars_; ++c) {
     first_family_.push_back(families_.size());
     std::uint32_t allowed = 0, required = 0;
@@ -62,18 +99,9 @@ void AugmentProblem::list_families(const ParentRules& rules, double max_bytes) {
     const int n_more = rules.limit[c] - std::popcount(required);
     // All subsets of the optional parents, by the usual trick on masks.
     for (std::uint32_t subset = 0;; subset = (subset - optional) & optional) {
-      if (std::popcount(subset) <= n_more) {
-        const std::uint32_t parents = subset | required;
-        const auto set = members_of(parents);
-        const double n_cells = counter_.n_cells(set) * card_[c];
-        bytes += 4.0 * n_cells + 64.0;
-        if (bytes > max_bytes || n_cells > 1e9)
-          throw std::length_error("the count tables of the families exceed the memory limit");
-        families_.push_back({parents, static_cast<std::int32_t>(c),
-                             static_cast<std::uint32_t>(card_[c]),
-                             static_cast<std::uint32_t>(n_cells), 0, 0, 0, nullptr, nullptr,
-                             scorer_.penalty(n_cells, card_[c], set.size())});
-      }
+      if (std::popcount(subset) <= n_more)
+        add_family(static_cast<std::int32_t>(c), subset | required,
+                   members_of(subset | required));
       if (subset == optional) break;
     }
   }
@@ -88,11 +116,10 @@ void AugmentProblem::count_families(const Table& complete) {
   }
   counts_.assign(n_counts, 0);
   for (auto& family : families_) {
-    auto set = members_of(family.parents);
+    const VariableSet set = members(family), given = set.first(set.size() - 1);
     family.given = &scorer_.cell_table(
-        scorer_.parent_pseudo_count(set, static_cast<std::int32_t>(family.child_card)),
-        counter_.n_cells(set), scratch_);
-    set.push_back(family.child);
+        scorer_.parent_pseudo_count(given, static_cast<std::int32_t>(family.child_card)),
+        counter_.n_cells(given), scratch_);
     family.joint =
         &scorer_.cell_table(scorer_.joint_pseudo_count(set), counter_.n_cells(set), scratch_);
     std::uint32_t* counts = counts_.data() + family.first_count;
@@ -118,8 +145,7 @@ void AugmentProblem::list_items(std::span<const std::uint8_t> codes,
                                 std::span<const std::uint32_t> weight) {
   for (auto& family : families_) {
     family.first_item = static_cast<std::uint32_t>(items_.size());
-    auto set = members_of(family.parents);
-    set.push_back(family.child);
+    const VariableSet set = members(family);
     std::vector<std::uint32_t> strides(set.size());
     std::uint32_t stride = 1;
     for (std::size_t t = set.size(); t-- > 0;) {

@@ -42,10 +42,11 @@ class AugmentProblem {
     std::uint32_t first_hole, n_holes;
   };
   struct Family {
-    std::uint32_t parents;  // mask
+    std::uint32_t parents;  // mask, where there are at most 32 variables
     std::int32_t child;
     std::uint32_t child_card;
     std::uint32_t n_cells;  // parent configurations times states of the child, the child fastest
+    std::size_t first_member, n_members;  // the parents, ascending, then the child
     std::size_t first_count;
     std::uint32_t first_item, n_items;
     const CellTable* joint;
@@ -60,6 +61,10 @@ class AugmentProblem {
   AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
                  std::span<const std::uint32_t> weight, const ScoreRule& rule,
                  const ParentRules& rules, double max_bytes);
+  // The same for one family per variable, those of a DAG over any number of variables.
+  AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
+                 std::span<const std::uint32_t> weight, const ScoreRule& rule,
+                 const std::vector<std::vector<std::int32_t>>& parents, double max_bytes);
 
   std::size_t n_vars() const { return n_vars_; }
   std::size_t n_cells() const { return cells_.size(); }
@@ -71,6 +76,9 @@ class AugmentProblem {
   std::size_t n_patterns() const { return first_pattern_cell_.size() - 1; }
 
   std::span<const Family> families() const { return families_; }
+  std::span<const std::int32_t> members(const Family& family) const {
+    return {members_.data() + family.first_member, family.n_members};
+  }
   // Families of a child: families()[first .. last).
   std::size_t first_family(std::size_t child) const { return first_family_[child]; }
   std::size_t last_family(std::size_t child) const { return first_family_[child + 1]; }
@@ -91,8 +99,10 @@ class AugmentProblem {
   static double score_counts(const Family& family, std::span<const std::uint32_t> counts);
 
  private:
-  void list_cells(std::span<const std::uint8_t> codes, std::span<const std::uint32_t> weight);
-  void list_families(const ParentRules& rules, double max_bytes);
+  void prepare(const Table& complete, std::span<const std::uint8_t> codes,
+               std::span<const std::uint32_t> weight);
+  void list_families(const ParentRules& rules);
+  void add_family(std::int32_t child, std::uint32_t mask, std::span<const std::int32_t> parents);
   void count_families(const Table& complete);
   void list_items(std::span<const std::uint8_t> codes, std::span<const std::uint32_t> weight);
 
@@ -101,13 +111,14 @@ class AugmentProblem {
   JointCounter counter_;
   FamilyScorer scorer_;
   FamilyScorer::Scratch scratch_;
-  std::vector<std::uint32_t> hole_mask_;  // per pattern
   std::vector<Cell> cells_;
   std::vector<std::int64_t> cell_at_;  // per pattern and variable, -1 where observed
   std::vector<std::size_t> first_pattern_cell_;
   std::vector<std::uint32_t> pattern_cells_;
   std::vector<Family> families_;
   std::vector<std::size_t> first_family_;
+  std::vector<std::int32_t> members_;
+  double bytes_ = 0.0, max_bytes_;
   std::vector<std::uint32_t> counts_;
   std::vector<Item> items_;
   std::vector<Hole> holes_;

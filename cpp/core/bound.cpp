@@ -320,6 +320,11 @@ void FamilyBound::restrict(const FamilyBound& other, const AugmentProblem::Compl
   }
 }
 
+bool FamilyBound::sees(const AugmentProblem::Completion& fixed) const {
+  return std::ranges::any_of(
+      cells_, [&](std::uint32_t cell) { return fixed[cell] != AugmentProblem::kFree; });
+}
+
 double FamilyBound::maximum() const {
   double total = constant_;
   for (const auto& block : blocks_)

@@ -60,6 +60,8 @@ class FamilyBound {
   // Becomes `other` with more cells fixed, which must be built without `merge`.
   void restrict(const FamilyBound& other, const AugmentProblem::Completion& fixed);
 
+  // Whether one of its undecided cells is fixed there.
+  bool sees(const AugmentProblem::Completion& fixed) const;
   // Whether it is the maximum itself, not only a bound of it.
   bool is_exact() const { return is_exact_; }
   std::size_t n_entries() const { return values_.size(); }

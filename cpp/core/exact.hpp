@@ -14,8 +14,8 @@ struct ExactOptions {
   double gap = 1e-6;             // stop when the bound is this close to the score
   std::size_t max_nodes = 0;     // 0: no limit
   double max_bytes = 2e9;        // of open nodes
-  std::size_t root_steps = 150;  // price updates at the root
-  std::size_t node_steps = 12;   // and at every other node
+  std::size_t root_steps = 40;   // price updates at the root
+  std::size_t node_steps = 3;    // and at every other node
   std::size_t n_threads = 1;
   Progress* progress = nullptr;
 };

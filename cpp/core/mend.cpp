@@ -11,8 +11,6 @@ namespace {
 
 constexpr double kTolerance = 1e-9;
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-// Patterns with more joint states than this are improved cell by cell.
-constexpr std::size_t kMaxJointStates = 64;
 
 }  // namespace
 
@@ -22,15 +20,23 @@ Mender::Mender(const AugmentProblem& problem, const Deadline& deadline)
       program_(problem.n_vars()),
       scores_(problem.families().size()),
       chosen_(problem.n_vars()),
-      chosen_counts_(problem.n_vars()),
-      chosen_configs_(problem.n_vars()),
-      item_of_(problem.n_vars() * problem.n_patterns()) {}
+      climber_(problem, deadline) {}
 
+// Scores every family under the completion; those that see none of the changed cells keep theirs.
 void Mender::load(const Completion& completion) {
-  completion_ = completion;
+  std::uint32_t changed = ~std::uint32_t{0};
+  if (!loaded_.empty()) {
+    changed = 0;
+    for (std::size_t cell = 0; cell < completion.size(); ++cell)
+      if (completion[cell] != loaded_[cell])
+        changed |= std::uint32_t{1} << problem_.cells()[cell].variable;
+  }
   const auto families = problem_.families();
   for (std::size_t f = 0; f < families.size(); ++f)
-    scores_[f] = problem_.score(families[f], completion_, count_scratch_);
+    if ((families[f].members() & changed) != 0)
+      scores_[f] = problem_.score(families[f], completion, count_scratch_);
+  loaded_ = completion;
+  completion_ = completion;
   total_ = kMinusInfinity;
 }
 
@@ -55,118 +61,6 @@ bool Mender::step_structure() {
   return true;
 }
 
-// Improves pattern after pattern for the chosen families until none can be; true on any gain.
-bool Mender::step_completion() {
-  const auto families = problem_.families();
-  std::fill(item_of_.begin(), item_of_.end(), 0);
-  for (std::size_t v = 0; v < problem_.n_vars(); ++v) {
-    const auto& family = families[chosen_[v]];
-    const auto base = problem_.base_counts(family);
-    auto& counts = chosen_counts_[v];
-    auto& configs = chosen_configs_[v];
-    counts.assign(base.begin(), base.end());
-    const auto items = problem_.items(family);
-    for (std::size_t t = 0; t < items.size(); ++t) {
-      const auto holes = problem_.holes(items[t]);
-      std::uint32_t cell = items[t].offset;
-      for (const auto& hole : holes) cell += hole.stride * completion_[hole.cell];
-      counts[cell] += items[t].weight;
-      const auto pattern = problem_.cells()[holes[0].cell].pattern;
-      item_of_[pattern * problem_.n_vars() + v] = static_cast<std::uint32_t>(t + 1);
-    }
-    configs.assign(counts.size() / family.child_card, 0);
-    for (std::size_t c = 0; c < counts.size(); ++c) configs[c / family.child_card] += counts[c];
-  }
-  double gain = 0.0;
-  for (std::size_t p = 0, idle = 0; idle < problem_.n_patterns() && problem_.n_patterns() > 0;
-       p = (p + 1) % problem_.n_patterns()) {
-    if ((p & 63) == 0 && deadline_.is_over()) break;
-    const double more = improve_pattern(p);
-    gain += more;
-    idle = more > 0.0 ? 0 : idle + 1;
-  }
-  return gain > 0.0;
-}
-
-double Mender::improve_pattern(std::size_t pattern) {
-  const auto cells = problem_.cells_of_pattern(pattern);
-  std::size_t n_states = 1;
-  for (const auto cell : cells) {
-    n_states *= static_cast<std::size_t>(problem_.cells()[cell].card);
-    if (n_states > kMaxJointStates) break;
-  }
-  double gain = 0.0;
-  auto improve = [&](std::span<const std::uint32_t> group, std::size_t n) {
-    std::size_t now = 0;
-    for (const auto cell : group)
-      now = now * static_cast<std::size_t>(problem_.cells()[cell].card) + completion_[cell];
-    score_states(group, n);
-    const auto best = static_cast<std::size_t>(
-        std::max_element(state_gain_.begin(), state_gain_.end()) - state_gain_.begin());
-    const bool is_better = state_gain_[best] > state_gain_[now] + kTolerance;
-    if (is_better) gain += state_gain_[best] - state_gain_[now];
-    // Put the rows back where they belong now.
-    std::size_t state = is_better ? best : now;
-    for (std::size_t g = group.size(); g-- > 0;) {
-      const auto card = static_cast<std::size_t>(problem_.cells()[group[g]].card);
-      completion_[group[g]] = static_cast<std::uint8_t>(state % card);
-      state /= card;
-    }
-    const auto families = problem_.families();
-    for (std::size_t v = 0; v < problem_.n_vars(); ++v) {
-      const auto number = item_of_[pattern * problem_.n_vars() + v];
-      if (number == 0) continue;
-      const auto& family = families[chosen_[v]];
-      const auto& item = problem_.items(family)[number - 1];
-      std::uint32_t cell = item.offset;
-      for (const auto& hole : problem_.holes(item)) cell += hole.stride * completion_[hole.cell];
-      chosen_counts_[v][cell] += item.weight;
-      chosen_configs_[v][cell / family.child_card] += item.weight;
-    }
-  };
-  if (n_states <= kMaxJointStates) {
-    improve(cells, n_states);
-  } else {
-    for (std::size_t g = 0; g < cells.size(); ++g)
-      improve(cells.subspan(g, 1), static_cast<std::size_t>(problem_.cells()[cells[g]].card));
-  }
-  return gain;
-}
-
-// Takes the rows of the pattern out of the chosen tables and scores putting them back in every
-// joint state of `cells`.
-void Mender::score_states(std::span<const std::uint32_t> cells, std::size_t n_states) {
-  const auto pattern = problem_.cells()[cells[0]].pattern;
-  const auto families = problem_.families();
-  state_gain_.assign(n_states, 0.0);
-  for (std::size_t v = 0; v < problem_.n_vars(); ++v) {
-    const auto number = item_of_[pattern * problem_.n_vars() + v];
-    if (number == 0) continue;
-    const auto& family = families[chosen_[v]];
-    const auto& item = problem_.items(family)[number - 1];
-    const auto holes = problem_.holes(item);
-    std::uint32_t cell = item.offset;
-    for (const auto& hole : holes) cell += hole.stride * completion_[hole.cell];
-    chosen_counts_[v][cell] -= item.weight;
-    chosen_configs_[v][cell / family.child_card] -= item.weight;
-    for (std::size_t s = 0; s < n_states; ++s) {
-      std::uint32_t target = cell;
-      std::size_t rest = s;
-      for (std::size_t g = cells.size(); g-- > 0;) {
-        const auto card = static_cast<std::size_t>(problem_.cells()[cells[g]].card);
-        const auto value = static_cast<std::uint32_t>(rest % card);
-        rest /= card;
-        for (const auto& hole : holes)
-          if (hole.cell == cells[g]) target += hole.stride * (value - completion_[cells[g]]);
-      }
-      const std::uint32_t x = chosen_counts_[v][target];
-      const std::uint32_t y = chosen_configs_[v][target / family.child_card];
-      state_gain_[s] += (*family.joint)(x + item.weight) - (*family.joint)(x) -
-                        ((*family.given)(y + item.weight) - (*family.given)(y));
-    }
-  }
-}
-
 void Mender::note(Move move, std::vector<TraceEntry>* trace) const {
   if (trace != nullptr) trace->push_back({total_, deadline_.seconds(), move});
 }
@@ -181,7 +75,7 @@ Pair Mender::climb(Completion start, std::vector<TraceEntry>* trace) {
   load(start);
   step_structure();
   note(Move::start, trace);
-  while (!deadline_.is_over() && step_completion()) {
+  while (!deadline_.is_over() && climber_.improve(chosen_, completion_)) {
     load(completion_);
     double total = 0.0;
     for (const auto f : chosen_) total += scores_[f];

@@ -8,6 +8,7 @@
 
 #include "core/augment.hpp"
 #include "core/dagprogram.hpp"
+#include "core/patternclimb.hpp"
 
 namespace bayesmend {
 
@@ -48,9 +49,6 @@ class Mender {
 
   void load(const Completion& completion);
   bool step_structure();
-  bool step_completion();
-  double improve_pattern(std::size_t pattern);
-  void score_states(std::span<const std::uint32_t> cells, std::size_t n_states);
   bool step_flips(std::size_t locality, bool& is_certified);
   bool try_flips(std::size_t next_cell, std::size_t left, bool& is_complete);
   bool try_changed();
@@ -60,23 +58,17 @@ class Mender {
   const AugmentProblem& problem_;
   const Deadline& deadline_;
   DagProgram program_;
-  Completion completion_;
-  std::vector<double> scores_;           // of every family under completion_
+  Completion completion_, loaded_;  // scores_ belong to loaded_
+  std::vector<double> scores_;           // of every family under loaded_
   std::vector<std::uint32_t> chosen_;    // family of each variable
   double total_ = 0.0;
   std::size_t n_solves_ = 0;
 
-  // Counts of the chosen families under completion_, for the completion step.
-  std::vector<std::vector<std::uint32_t>> chosen_counts_, chosen_configs_;
+  PatternClimber climber_;
   std::vector<std::uint32_t> count_scratch_;
-  // Items of each chosen family by pattern: index + 1, 0 for none.
-  std::vector<std::uint32_t> item_of_;
-
   std::vector<double> through_;  // best total through each family under completion_
   std::vector<double> changes_;  // of every family under a changed completion
   std::vector<std::uint32_t> changed_;
-  std::vector<std::uint8_t> state_scratch_;
-  std::vector<double> state_gain_;
 };
 
 struct LocalResult {
