@@ -151,7 +151,7 @@ class DagMender {
   }
 
   nb::tuple improve(In<std::uint8_t, 1> completion, double seconds) {
-    Interrupt interrupt(nb::none());
+    Interrupt interrupt{nb::none()};
     Deadline deadline(seconds);
     AugmentProblem::Completion cells(completion.data(), completion.data() + completion.size());
     interrupt.run([&] { PatternClimber(problem_, deadline).improve(chosen_, cells); },
