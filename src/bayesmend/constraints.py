@@ -74,8 +74,8 @@ class Constraints:
 
     def __post_init__(self) -> None:
         # Kept as tuples: an iterator given here must serve more than once.
-        for name in ("required", "forbidden", "tiers"):
-            value = tuple(tuple(part) for part in getattr(self, name))
+        for name, what in _PARTS.items():
+            value = tuple(_tuple_of(part, name, what) for part in getattr(self, name))
             object.__setattr__(self, name, value)
 
     def rules(self, names: Sequence[str], *, max_parents: int) -> ParentRules:
@@ -104,20 +104,36 @@ class Constraints:
             required[child, parent] = 1
         limit = np.full(n_vars, min(max_parents, max(n_vars - 1, 0)), np.int32)
         for name, own in self.max_parents.items():
-            limit[_index(name, index, "max_parents")] = min(
-                check_max_parents(own), int(limit[index[name]])
+            variable = _index(name, index, "max_parents")
+            limit[variable] = min(
+                check_max_parents(own, f"max_parents of {name!r}"), int(limit[variable])
             )
         _check_required(names, required, limit)
         return ParentRules(allowed, required, limit)
 
 
-def check_max_parents(max_parents: int) -> int:
+_PARTS = {
+    "required": "(parent, child) pairs",
+    "forbidden": "(parent, child) pairs",
+    "tiers": "groups of names",
+}
+
+
+def _tuple_of(part: object, name: str, what: str) -> tuple[str, ...]:
+    # A string would fall apart into its letters.
+    if isinstance(part, str) or not isinstance(part, Iterable):
+        msg = f"{name} must hold {what}. Got {part!r} instead."
+        raise ParameterError(msg)
+    return tuple(part)
+
+
+def check_max_parents(max_parents: int, what: str = "max_parents") -> int:
     """Return `max_parents`, or raise ParameterError."""
     is_int = isinstance(max_parents, int | np.integer) and not isinstance(
         max_parents, bool
     )
     if not is_int or max_parents < 0:
-        msg = f"max_parents must be an integer >= 0. Got {max_parents!r} instead."
+        msg = f"{what} must be an integer >= 0. Got {max_parents!r} instead."
         raise ParameterError(msg)
     return int(max_parents)
 
