@@ -18,9 +18,9 @@ using namespace nb::literals;
 template <class T, int N>
 using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 
-template <class T, int N>
-std::span<const T> view(const In<T, N>& array) {
-  return {array.data(), array.size()};
+template <class Array>
+auto view(const Array& array) {
+  return std::span(array.data(), array.size());
 }
 
 // Hands a vector over to NumPy without copying it.

@@ -1,5 +1,12 @@
 #include "bind/bind.hpp"
 
-namespace bayesmend::bind {}  // namespace bayesmend::bind
+namespace bayesmend::bind {
 
-NB_MODULE(_core, m) { m.doc() = "The compiled core: encoded integers in, numbers out."; }
+void bind_clusters(nb::module_& m);
+
+}  // namespace bayesmend::bind
+
+NB_MODULE(_core, m) {
+  m.doc() = "The compiled core: encoded integers in, numbers out.";
+  bayesmend::bind::bind_clusters(m);
+}

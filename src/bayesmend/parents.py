@@ -1,0 +1,394 @@
+"""Candidate parent sets: what every structure solver takes in.
+
+A structure solver chooses one candidate parent set per variable so that the arcs form no
+cycle and the sum of the scores is as high as possible. `ParentSets` holds the candidates
+in compressed rows, so that thousands of variables and sets with hundreds of members cost
+no more than their numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend.dag import Dag
+from bayesmend.errors import ParameterError
+
+__all__ = ["Family", "ParentSets"]
+
+Family = tuple[float, tuple[int, ...]]
+"""A score and the indices of the parents it belongs to."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ParentSets:
+    """Candidate parent sets with scores, for every variable.
+
+    Build one with `from_lists` or `from_arrays`; the constructor takes arrays that are
+    already in order and checks them.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The variables.
+    offsets : int64 ndarray of shape (n_vars + 1,)
+        Candidates ``offsets[i]`` to ``offsets[i + 1]`` belong to variable ``i``, in
+        descending order of score (ties: fewer members first, then lexicographic).
+    scores : float64 ndarray of shape (n_sets,)
+        Natural logarithms, higher is better; minus infinity forbids a candidate.
+    member_offsets : int64 ndarray of shape (n_sets + 1,)
+        Members ``member_offsets[c]`` to ``member_offsets[c + 1]`` belong to candidate ``c``.
+    members : int32 ndarray
+        Indices of parents, ascending within a candidate.
+
+    Examples
+    --------
+    >>> sets = ParentSets.from_lists(
+    ...     ["rain", "wet"], [[(-3.0, ())], [(-4.0, ()), (-1.5, (0,))]]
+    ... )
+    >>> sets
+    ParentSets(n_vars=2, n_sets=3, max_members=1)
+    >>> sets.of(1)
+    [(-1.5, (0,)), (-4.0, ())]
+    """
+
+    names: tuple[str, ...]
+    offsets: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    member_offsets: NDArray[np.int64]
+    members: NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        for field, dtype in _DTYPES.items():
+            array = np.ascontiguousarray(getattr(self, field), dtype=dtype)
+            array = array.view()
+            array.flags.writeable = False
+            object.__setattr__(self, field, array)
+        object.__setattr__(self, "names", tuple(self.names))
+        _check_shape(self)
+        _check_values(self)
+        _check_order(self)
+
+    @classmethod
+    def from_lists(
+        cls,
+        names: Sequence[str],
+        lists: Sequence[Iterable[tuple[float, Iterable[int]]]],
+    ) -> ParentSets:
+        """Build from one list of ``(score, parents)`` pairs per variable, in any order.
+
+        Examples
+        --------
+        >>> ParentSets.from_lists(["a"], [[]])
+        Traceback (most recent call last):
+        ...
+        bayesmend.errors.ParameterError: variable 'a' has no candidate parent set. ...
+        """
+        if len(names) != len(lists):
+            msg = (
+                f"lists must hold one list of candidates for each of the {len(names)} "
+                f"names. Got {len(lists)} instead."
+            )
+            raise ParameterError(msg)
+        rows: list[list[Family]] = [
+            [(float(score), tuple(sorted(map(int, parents)))) for score, parents in row]
+            for row in lists
+        ]
+        for row in rows:
+            row.sort(key=lambda family: (-family[0], len(family[1]), family[1]))
+        sets = [members for row in rows for _, members in row]
+        return cls(
+            tuple(names),
+            _offsets([len(row) for row in rows]),
+            np.array([score for row in rows for score, _ in row], dtype=np.float64),
+            _offsets([len(members) for members in sets]),
+            np.array([v for members in sets for v in members], dtype=np.int32),
+        )
+
+    @classmethod
+    def from_arrays(
+        cls,
+        names: Sequence[str],
+        offsets: NDArray[Any],
+        scores: NDArray[Any],
+        member_offsets: NDArray[Any],
+        members: NDArray[Any],
+    ) -> ParentSets:
+        """Build from compressed rows whose candidates are in any order.
+
+        Members must be ascending within each candidate.
+        """
+        order = _sorted_candidates(offsets, scores, member_offsets, members)
+        sizes = np.diff(member_offsets)[order]
+        new_offsets = _offsets(sizes)
+        shift = np.repeat(np.asarray(member_offsets)[order] - new_offsets[:-1], sizes)
+        moved = np.asarray(members)[np.arange(new_offsets[-1]) + shift]
+        return cls(
+            tuple(names), offsets, np.asarray(scores)[order], new_offsets, moved
+        )
+
+    @property
+    def n_vars(self) -> int:
+        """Number of variables."""
+        return len(self.names)
+
+    @property
+    def n_sets(self) -> int:
+        """Number of candidates of all variables together."""
+        return len(self.scores)
+
+    def of(self, variable: int) -> list[Family]:
+        """Candidates of one variable as ``(score, parents)`` pairs, best first."""
+        span = range(int(self.offsets[variable]), int(self.offsets[variable + 1]))
+        return [(float(self.scores[c]), self.members_of(c)) for c in span]
+
+    def members_of(self, candidate: int) -> tuple[int, ...]:
+        """Parents in one candidate, ascending."""
+        first, last = self.member_offsets[candidate : candidate + 2]
+        return tuple(self.members[first:last].tolist())
+
+    def best(self, variable: int, allowed: Collection[int] | None = None) -> int:
+        """Find the best candidate of a variable whose members are all allowed.
+
+        Parameters
+        ----------
+        variable : int
+            Index of the child.
+        allowed : collection of int, optional
+            Indices of the variables that may be parents; all of them when not given.
+
+        Returns
+        -------
+        int
+            Number of the candidate, or -1 when none has only allowed members.
+
+        Examples
+        --------
+        >>> sets = ParentSets.from_lists(["a", "b"], [[(0, ())], [(-1, (0,)), (-2, ())]])
+        >>> sets.best(1), sets.best(1, allowed=())
+        (1, 2)
+        """
+        first, last = int(self.offsets[variable]), int(self.offsets[variable + 1])
+        if allowed is None:
+            return first
+        may = np.zeros(self.n_vars + 1, dtype=bool)
+        may[list(allowed)] = True
+        for candidate in range(first, last):
+            start, stop = self.member_offsets[candidate : candidate + 2]
+            if may[self.members[start:stop]].all():
+                return candidate
+        return -1
+
+    def find(self, variable: int, parents: Iterable[int]) -> int:
+        """Find the candidate with exactly these parents, or -1."""
+        wanted = np.array(sorted(parents), dtype=np.int32)
+        first, last = int(self.offsets[variable]), int(self.offsets[variable + 1])
+        sizes = np.diff(self.member_offsets[first : last + 1])
+        for candidate in first + np.flatnonzero(sizes == len(wanted)):
+            start = self.member_offsets[candidate]
+            if np.array_equal(self.members[start : start + len(wanted)], wanted):
+                return int(candidate)
+        return -1
+
+    def choice_of(self, dag: Dag) -> NDArray[np.int64]:
+        """Find the candidate of every variable that a DAG has chosen.
+
+        Raises
+        ------
+        ParameterError
+            When the DAG has other variables, or a family that is not a candidate.
+        """
+        if dag.names != self.names:
+            msg = (
+                "the DAG and the candidate parent sets must have the same variables in "
+                f"the same order. Got {_some(dag.names)} and {_some(self.names)} instead."
+            )
+            raise ParameterError(msg)
+        chosen = [self.find(i, parents) for i, parents in enumerate(dag.parents)]
+        if -1 in chosen:
+            child = chosen.index(-1)
+            parents = ", ".join(self.names[p] for p in dag.parents[child]) or "no parents"
+            msg = (
+                f"variable {self.names[child]!r} with parents {{{parents}}} is not among "
+                f"its {self.offsets[child + 1] - self.offsets[child]} candidate parent "
+                "sets. Add that candidate, or pass a DAG made of candidates."
+            )
+            raise ParameterError(msg)
+        return np.array(chosen, dtype=np.int64)
+
+    def score_of(self, dag: Dag) -> float:
+        """Sum the scores of the families of a DAG.
+
+        Raises
+        ------
+        ParameterError
+            When a family of the DAG is not a candidate.
+
+        Examples
+        --------
+        >>> sets = ParentSets.from_lists(["a", "b"], [[(0, ())], [(-1, (0,)), (-2, ())]])
+        >>> sets.score_of(Dag(("a", "b"), ((), (0,))))
+        -1.0
+        """
+        return float(self.scores[self.choice_of(dag)].sum())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ParentSets):
+            return NotImplemented
+        return self.names == other.names and all(
+            np.array_equal(getattr(self, field), getattr(other, field))
+            for field in _DTYPES
+        )
+
+    def __repr__(self) -> str:
+        largest = np.diff(self.member_offsets).max(initial=0)
+        return (
+            f"ParentSets(n_vars={self.n_vars}, n_sets={self.n_sets}, "
+            f"max_members={largest})"
+        )
+
+
+_DTYPES = {
+    "offsets": np.int64,
+    "scores": np.float64,
+    "member_offsets": np.int64,
+    "members": np.int32,
+}
+
+
+def _offsets(sizes: Any) -> NDArray[np.int64]:
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
+
+
+def _owners(offsets: NDArray[Any]) -> NDArray[np.int64]:
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:5])
+    return shown if len(names) <= 5 else f"{shown}, ... ({len(names)} in all)"
+
+
+def _check_shape(sets: ParentSets) -> None:
+    names = sets.names
+    if len(set(names)) != len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        msg = f"names must be distinct. Got {twice!r} twice."
+        raise ParameterError(msg)
+    for field, count in (("offsets", len(names)), ("member_offsets", sets.n_sets)):
+        offsets = getattr(sets, field)
+        total = sets.n_sets if field == "offsets" else len(sets.members)
+        if len(offsets) != count + 1 or offsets[0] != 0 or offsets[-1] != total:
+            msg = (
+                f"{field} must hold {count + 1} numbers from 0 to {total}. Got "
+                f"{len(offsets)} from {offsets[0] if len(offsets) else 'none'} to "
+                f"{offsets[-1] if len(offsets) else 'none'} instead."
+            )
+            raise ParameterError(msg)
+        if (np.diff(offsets) < 0).any():
+            msg = f"{field} must never decrease."
+            raise ParameterError(msg)
+    empty = np.flatnonzero(np.diff(sets.offsets) == 0)
+    if len(empty):
+        msg = (
+            f"variable {names[empty[0]]!r} has no candidate parent set. Give it at least "
+            "one, for example the empty set."
+        )
+        raise ParameterError(msg)
+
+
+def _check_values(sets: ParentSets) -> None:
+    names, owner = sets.names, _owners(sets.offsets)
+    bad = np.flatnonzero(np.isnan(sets.scores) | (sets.scores == np.inf))
+    if len(bad):
+        c = bad[0]
+        msg = (
+            f"a score must be a number below infinity. Variable {names[owner[c]]!r} with "
+            f"parents {sets.members_of(c)} has {sets.scores[c]} instead."
+        )
+        raise ParameterError(msg)
+    holder = np.repeat(owner, np.diff(sets.member_offsets))
+    bad = np.flatnonzero((sets.members < 0) | (sets.members >= len(names)))
+    if len(bad):
+        msg = (
+            f"parents must be indices from 0 to {len(names) - 1}. Variable "
+            f"{names[holder[bad[0]]]!r} has a candidate with {sets.members[bad[0]]}."
+        )
+        raise ParameterError(msg)
+    bad = np.flatnonzero(sets.members == holder)
+    if len(bad):
+        msg = f"variable {names[holder[bad[0]]]!r} is a parent of itself in a candidate."
+        raise ParameterError(msg)
+
+
+def _check_order(sets: ParentSets) -> None:
+    owner = _owners(sets.offsets)
+    inside = _owners(sets.member_offsets)
+    bad = np.flatnonzero((np.diff(sets.members) <= 0) & (np.diff(inside) == 0))
+    if len(bad):
+        c = inside[bad[0]]
+        msg = (
+            "the members of a candidate must be distinct and ascending. Variable "
+            f"{sets.names[owner[c]]!r} has {sets.members_of(c)} instead."
+        )
+        raise ParameterError(msg)
+    keys = _set_keys(sets.member_offsets, sets.members)
+    by_key = np.lexsort((keys, owner))
+    same = (np.diff(keys[by_key]) == 0) & (np.diff(owner[by_key]) == 0)
+    for k in np.flatnonzero(same):
+        members = sets.members_of(by_key[k])
+        if members == sets.members_of(by_key[k + 1]):
+            msg = (
+                f"variable {sets.names[owner[by_key[k]]]!r} has the candidate {members} "
+                "twice. Keep one of them."
+            )
+            raise ParameterError(msg)
+    if (np.diff(sets.scores)[np.diff(owner) == 0] > 0).any():
+        msg = "candidates must be in descending order of score. Use from_arrays to sort."
+        raise ParameterError(msg)
+
+
+def _set_keys(
+    member_offsets: NDArray[np.int64], members: NDArray[np.int32]
+) -> NDArray[np.uint64]:
+    """Give every set a number that differs for different sets but for rare accidents."""
+    words = members.astype(np.uint64) + np.uint64(1)
+    with np.errstate(over="ignore"):
+        words = words * np.uint64(0x9E3779B97F4A7C15)
+        words = (words ^ (words >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+        total = np.concatenate(([np.uint64(0)], np.cumsum(words, dtype=np.uint64)))
+        keys: NDArray[np.uint64] = total[member_offsets[1:]] - total[member_offsets[:-1]]
+    return keys
+
+
+def _sorted_candidates(
+    offsets: NDArray[Any],
+    scores: NDArray[Any],
+    member_offsets: NDArray[Any],
+    members: NDArray[Any],
+) -> NDArray[np.int64]:
+    owner, sizes = _owners(offsets), np.diff(member_offsets)
+    order = np.lexsort((sizes, -np.asarray(scores), owner))
+    tied = np.concatenate(
+        (
+            [False],
+            (np.diff(owner[order]) == 0)
+            & (np.asarray(scores)[order][1:] == np.asarray(scores)[order][:-1])
+            & (np.diff(sizes[order]) == 0),
+        )
+    )
+    group = np.cumsum(~tied)
+    for g in np.unique(group[tied]):
+        span = np.flatnonzero(group == g)
+        chosen = order[span]
+        key = [
+            tuple(members[member_offsets[c] : member_offsets[c + 1]]) for c in chosen
+        ]
+        order[span] = chosen[sorted(range(len(span)), key=key.__getitem__)]
+    return order
