@@ -16,8 +16,7 @@ double log_gamma(double x) {
       (1.0 / 12 +
        y * (-1.0 / 360 +
             y * (1.0 / 1260 +
-                 y * (-1.0 / 1680 +
-                      y * (1.0 / 1188 + y * (-691.0 / 360360 + y * (1.0 / 156))))))) /
+                 y * (-1.0 / 1680 + y * (1.0 / 1188 + y * (-691.0 / 360360 + y * (1.0 / 156))))))) /
       x;
   constexpr double half_log_two_pi = 0.91893853320467274178;
   return (x - 0.5) * std::log(x) - x + half_log_two_pi + series - std::log(product);

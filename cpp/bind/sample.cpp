@@ -1,0 +1,55 @@
+#include "core/sample.hpp"
+
+#include "bind/bind.hpp"
+
+namespace bayesmend::bind {
+namespace {
+
+using Ints = In<std::int32_t, 1>;
+using Longs = In<std::int64_t, 1>;
+using Doubles = In<double, 1>;
+
+FlatNetwork flat(const Ints& card, const Longs& parent_offsets, const Ints& parents,
+                 const Longs& cpt_offsets, const Doubles& cpts) {
+  return {view(card), view(parent_offsets), view(parents), view(cpt_offsets), view(cpts)};
+}
+
+}  // namespace
+
+void bind_sample(nb::module_& m) {
+  m.def(
+      "sample",
+      [](Ints card, Longs parent_offsets, Ints parents, Longs cpt_offsets, Doubles cpts, Ints order,
+         std::size_t n_rows, std::uint64_t seed, std::size_t n_threads) {
+        const FlatNetwork network = flat(card, parent_offsets, parents, cpt_offsets, cpts);
+        std::vector<std::uint8_t> cells;
+        {
+          nb::gil_scoped_release nogil;
+          cells = sample(network, view(order), n_rows, seed, n_threads, interrupted);
+        }
+        raise_if_interrupted();
+        return own(std::move(cells), {network.n_vars(), n_rows});
+      },
+      "card"_a.noconvert(), "parent_offsets"_a.noconvert(), "parents"_a.noconvert(),
+      "cpt_offsets"_a.noconvert(), "cpts"_a.noconvert(), "order"_a.noconvert(), "n_rows"_a,
+      "seed"_a, "n_threads"_a, "Draw rows; the result has shape (n_vars, n_rows).");
+  m.def(
+      "log_likelihood",
+      [](Ints card, Longs parent_offsets, Ints parents, Longs cpt_offsets, Doubles cpts,
+         In<std::uint8_t, 2> cells, std::size_t n_threads) {
+        const FlatNetwork network = flat(card, parent_offsets, parents, cpt_offsets, cpts);
+        const Table table{view(cells), view(card), cells.shape(0), cells.shape(1)};
+        std::vector<double> result;
+        {
+          nb::gil_scoped_release nogil;
+          result = log_likelihood(network, table, n_threads, interrupted);
+        }
+        raise_if_interrupted();
+        return own(std::move(result));
+      },
+      "card"_a.noconvert(), "parent_offsets"_a.noconvert(), "parents"_a.noconvert(),
+      "cpt_offsets"_a.noconvert(), "cpts"_a.noconvert(), "cells"_a.noconvert(), "n_threads"_a,
+      "Log-probability of each row of a complete table of shape (n_vars, n_rows).");
+}
+
+}  // namespace bayesmend::bind

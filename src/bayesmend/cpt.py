@@ -1,0 +1,116 @@
+"""Conditional probability tables as arrays.
+
+A table has one row per parent configuration and one column per state of the child; the
+first parent varies fastest along the rows.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayesmend.errors import DataError
+
+__all__ = ["MAX_ROW_ERROR", "check_cpt", "count_states", "estimate", "fold", "unfold"]
+
+MAX_ROW_ERROR = 1e-6  # a row sum further from 1 is an error, not rounding
+EXACT = 1e-12  # a row sum nearer to 1 is left as it is, so that files read back equal
+
+
+def check_cpt(
+    name: str, cpt: ArrayLike, n_configs: int, card: int
+) -> NDArray[np.float64]:
+    """Return a read-only copy of a table whose rows are distributions.
+
+    Rows whose sum is off by rounding (at most 1e-6) are divided by it.
+    """
+    try:
+        table = np.array(cpt, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        msg = f"the table of {name!r} must be an array of numbers."
+        raise DataError(msg) from None
+    if table.shape != (n_configs, card):
+        msg = (
+            f"the table of {name!r} must have shape ({n_configs}, {card}): a row per "
+            f"configuration of its parents, a column per state. "
+            f"Got shape {table.shape} instead."
+        )
+        raise DataError(msg)
+    is_bad = ~np.isfinite(table) | (table < 0)
+    if is_bad.any():
+        row, column = np.argwhere(is_bad)[0].tolist()
+        msg = (
+            f"the table of {name!r} must hold numbers >= 0. Got "
+            f"{table[row, column]} in row {row}, column {column} instead."
+        )
+        raise DataError(msg)
+    sums = table.sum(axis=1)
+    errors = np.abs(sums - 1)
+    if errors.max(initial=0) > MAX_ROW_ERROR:
+        row = int(errors.argmax())
+        msg = (
+            f"each row of the table of {name!r} must sum to 1. "
+            f"Row {row} sums to {float(sums[row])!r} instead."
+        )
+        raise DataError(msg)
+    is_rounded = errors > EXACT
+    table[is_rounded] /= sums[is_rounded, None]
+    table.setflags(write=False)
+    return table
+
+
+def unfold(cpt: NDArray[np.float64], parent_card: Sequence[int]) -> NDArray[np.float64]:
+    """Give a table an axis per parent, in order, and a last one for the child.
+
+    Examples
+    --------
+    >>> cpt = np.arange(12).reshape(6, 2)
+    >>> unfold(cpt, [2, 3])[1, 2].tolist() == cpt[1 + 2 * 2].tolist()
+    True
+    """
+    n_parents = len(parent_card)
+    table = cpt.reshape((*reversed(parent_card), cpt.shape[1]))
+    return table.transpose((*reversed(range(n_parents)), n_parents))
+
+
+def fold(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Undo :func:`unfold`: one row per parent configuration."""
+    n_parents = table.ndim - 1
+    rows = table.transpose((*reversed(range(n_parents)), n_parents))
+    return np.ascontiguousarray(rows).reshape(-1, table.shape[-1])
+
+
+def count_states(
+    codes: NDArray[np.uint8],
+    card: int,
+    parent_codes: Sequence[NDArray[np.uint8]],
+    parent_card: Sequence[int],
+    *,
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """Count the states of a complete column per configuration of its parents."""
+    cells = np.zeros(len(codes), dtype=np.int64)
+    for values, states in zip(
+        reversed(parent_codes), reversed(parent_card), strict=True
+    ):
+        cells = cells * states + values
+    cells = cells * card + codes
+    n_configs = math.prod(parent_card)
+    counts = np.bincount(cells, weights, minlength=n_configs * card)
+    return counts.reshape(n_configs, card).astype(np.float64)
+
+
+def estimate(counts: NDArray[np.float64], ess: float) -> NDArray[np.float64]:
+    """Turn counts into distributions; uniform where there is nothing to go by.
+
+    Examples
+    --------
+    >>> estimate(np.array([[1.0, 3.0], [0.0, 0.0]]), 0.0).tolist()
+    [[0.25, 0.75], [0.5, 0.5]]
+    """
+    counts = counts + ess / counts.size
+    sums = counts.sum(axis=1, keepdims=True)
+    uniform = np.full_like(counts, 1 / counts.shape[1])
+    np.divide(counts, sums, out=uniform, where=sums > 0)
+    return uniform

@@ -1,0 +1,117 @@
+"""Networks as files.
+
+========================  ====================================  ==============
+suffix                    format                                read and write
+========================  ====================================  ==============
+``.bif``                  BIF, the interchange format           both
+``.xmlbif``, ``.xml``     XMLBIF, the same in XML               both
+``.json``                 our own, keeps the types of labels    both
+``.graphml``              GraphML with states and tables        both
+``.dot``, ``.gv``         DOT, the graph alone, for drawing     write
+========================  ====================================  ==============
+
+Any of them may end in ``.gz``.
+"""
+
+import os
+from importlib import import_module
+from pathlib import Path
+
+from bayesmend.errors import ParameterError
+from bayesmend.formats.text import read_source, write_text
+from bayesmend.network import Network
+
+__all__ = ["read_network", "write_network"]
+
+MODULES = {
+    ".bif": "bif",
+    ".xmlbif": "xmlbif",
+    ".xml": "xmlbif",
+    ".json": "json",
+    ".graphml": "graphml",
+    ".dot": "dot",
+    ".gv": "dot",
+}
+
+
+def read_network(path: str | os.PathLike[str]) -> Network:
+    """Read a network; the suffix of the file says in which format.
+
+    Parameters
+    ----------
+    path : str or path
+        A file ending in ``.bif``, ``.xmlbif``, ``.xml``, ``.json`` or ``.graphml``,
+        or in one of these and ``.gz``.
+
+    Returns
+    -------
+    Network
+        Each table row divided by its sum; a ``ProbabilityWarning`` tells when that
+        changed a probability by more than rounding (1e-4).
+
+    Raises
+    ------
+    FormatError
+        With line and column, when the file is not a valid network.
+
+    Examples
+    --------
+    >>> read_network("net.doc")
+    Traceback (most recent call last):
+    ...
+    bayesmend.errors.ParameterError: no format for 'net.doc'. Use a name ending in ...
+    """
+    module = _module_of(path)
+    if module == "dot":
+        msg = (
+            f"{os.fspath(path)!r} cannot be read as a network: DOT holds the graph "
+            "alone. Write the network as BIF, XMLBIF, JSON or GraphML instead."
+        )
+        raise ParameterError(msg)
+    source = read_source(path)
+    network = import_module(f"bayesmend.formats.{module}").parse(
+        source.text, source.name
+    )
+    assert isinstance(network, Network)
+    return network
+
+
+def write_network(network: Network, path: str | os.PathLike[str]) -> None:
+    """Write a network; the suffix of the file says in which format.
+
+    What BIF, XMLBIF, JSON and GraphML write reads back equal, except that BIF and
+    XMLBIF turn labels into text. A file of that name is replaced as a whole or not
+    at all.
+
+    Parameters
+    ----------
+    network : Network
+        The network.
+    path : str or path
+        As for :func:`read_network`, or ending in ``.dot`` or ``.gv``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bayesmend import load_network
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_network(load_network("asia"), f"{folder}/asia.xmlbif.gz")
+    ...     read_network(f"{folder}/asia.xmlbif.gz") == load_network("asia")
+    True
+    """
+    module = _module_of(path)
+    text = import_module(f"bayesmend.formats.{module}").render(network)
+    write_text(path, text)
+
+
+def _module_of(path: str | os.PathLike[str]) -> str:
+    name = Path(path).name.lower().removesuffix(".gz")
+    suffix = Path(name).suffix
+    if suffix not in MODULES:
+        known = ", ".join(MODULES)
+        msg = (
+            f"no format for {os.fspath(path)!r}. Use a name ending in {known}, "
+            "or in one of these and .gz."
+        )
+        raise ParameterError(msg)
+    return MODULES[suffix]

@@ -1,0 +1,187 @@
+"""From what a file declares to a checked network, with positions in every error."""
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend.columns import MAX_STATES, Label
+from bayesmend.cpt import EXACT, fold
+from bayesmend.dag import Dag, find_cycle
+from bayesmend.errors import DataError, ProbabilityWarning
+from bayesmend.formats.text import Source
+from bayesmend.network import MAX_ENTRIES, Network
+
+__all__ = [
+    "Family",
+    "Variable",
+    "assemble",
+    "check_family",
+    "declare",
+    "parse_numbers",
+    "text_labels",
+]
+
+MAX_SUM_ERROR = 1e-4  # beyond it, a renormalised row is worth a warning
+MAX_PARENTS = 31  # what NumPy takes as axes; 2**31 configurations are out of reach
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable as declared; ``where`` is an offset in the text."""
+
+    name: str
+    states: tuple[Label, ...]
+    where: int
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A table as given; its axes are the parents as listed, then the child."""
+
+    parents: tuple[str, ...]
+    table: NDArray[np.float64]
+    where: int
+
+
+def declare(source: Source, variables: dict[str, Variable], new: Variable) -> None:
+    """Add a variable, or say why it cannot be one."""
+    if not new.name:
+        msg = "a variable must have a name."
+        raise source.error(msg, new.where)
+    if new.name in variables:
+        msg = f"variable {new.name!r} is declared twice."
+        raise source.error(msg, new.where)
+    if not 1 <= len(new.states) <= MAX_STATES:
+        msg = (
+            f"variable {new.name!r} must have 1 to {MAX_STATES} states. "
+            f"Got {len(new.states)} instead."
+        )
+        raise source.error(msg, new.where)
+    if len(set(new.states)) < len(new.states):
+        twice = next(x for i, x in enumerate(new.states) if x in new.states[:i])
+        msg = f"variable {new.name!r} has two states labelled {twice!r}."
+        raise source.error(msg, new.where)
+    variables[new.name] = new
+
+
+def check_family(
+    source: Source,
+    variables: Mapping[str, Variable],
+    families: Mapping[str, Family],
+    family: Sequence[tuple[str, int]],
+) -> tuple[int, ...]:
+    """Check a child and its parents, given with positions; return their card."""
+    for i, (name, where) in enumerate(family):
+        if name not in variables:
+            msg = f"no variable named {name!r} is declared."
+            raise source.error(msg, where)
+        if any(name == other for other, _ in family[:i]):
+            msg = f"variable {name!r} occurs twice in this family."
+            raise source.error(msg, where)
+    child, where = family[0]
+    if child in families:
+        msg = f"variable {child!r} has a second table here."
+        raise source.error(msg, where)
+    if len(family) > MAX_PARENTS + 1:
+        msg = f"variable {child!r} has more than {MAX_PARENTS} parents."
+        raise source.error(msg, where)
+    card = tuple(len(variables[name].states) for name, _ in family)
+    if math.prod(card) > MAX_ENTRIES:
+        msg = f"the table of {child!r} would have {math.prod(card)} entries: too many."
+        raise source.error(msg, where)
+    return card
+
+
+def assemble(
+    source: Source, variables: Mapping[str, Variable], families: Mapping[str, Family]
+) -> Network:
+    """Make the network: sort parents, renormalise rows, refuse cycles and gaps."""
+    if not variables:
+        msg = "the file declares no variable."
+        raise source.error(msg, len(source.text))
+    names = tuple(variables)
+    index = {name: i for i, name in enumerate(names)}
+    parents: list[tuple[int, ...]] = []
+    cpts = []
+    for name, variable in variables.items():
+        if name not in families:
+            msg = f"variable {name!r} has no probabilities."
+            raise source.error(msg, variable.where)
+        family = families[name]
+        members = [index[parent] for parent in family.parents]
+        order = sorted(range(len(members)), key=members.__getitem__)
+        table = family.table.transpose((*order, len(members)))
+        cpts.append(_normalise(source, name, fold(table), family.where))
+        parents.append(tuple(sorted(members)))
+    cycle = find_cycle(parents)
+    if cycle is not None:
+        path = " -> ".join(names[i] for i in cycle)
+        msg = f"the arcs form a cycle: {path}."
+        raise source.error(msg, families[names[cycle[0]]].where)
+    states = tuple(variable.states for variable in variables.values())
+    return Network(Dag(names, tuple(parents)), states, tuple(cpts))
+
+
+def parse_numbers(source: Source, text: str, where: int) -> list[float]:
+    """Read numbers >= 0 between commas and blanks; the text begins at ``where``."""
+    words = text.replace(",", " ").split()
+    try:
+        numbers = list(map(float, words))
+    except ValueError:
+        numbers = []
+    is_plain = len(numbers) == len(words) and "_" not in text
+    if is_plain and all(0 <= x < math.inf for x in numbers):
+        return numbers
+    bad = next(word for word in words if not _is_number(word))
+    msg = f"expected a number >= 0. Got {bad!r} instead."
+    raise source.error(msg, where + max(text.find(bad), 0))
+
+
+def text_labels(network: Network) -> list[list[str]]:
+    """Return the labels as text, which must still tell the states apart."""
+    labels = [[str(label) for label in states] for states in network.states]
+    for name, texts in zip(network.names, labels, strict=True):
+        if len(set(texts)) < len(texts):
+            twice = next(x for i, x in enumerate(texts) if x in texts[:i])
+            msg = (
+                f"two states of {name!r} are both {twice!r} as text. "
+                "Rename one, or write JSON, which keeps types."
+            )
+            raise DataError(msg)
+    return labels
+
+
+def _is_number(word: str) -> bool:
+    try:
+        return "_" not in word and 0 <= float(word) < math.inf
+    except ValueError:
+        return False
+
+
+def _normalise(
+    source: Source, name: str, cpt: NDArray[np.float64], where: int
+) -> NDArray[np.float64]:
+    with np.errstate(over="ignore"):
+        sums = cpt.sum(axis=1)
+    errors = np.abs(sums - 1)
+    if not (np.isfinite(sums).all() and (sums > 0).all()):
+        row = int((~(np.isfinite(sums) & (sums > 0))).argmax())
+        msg = (
+            f"a row of the table of {name!r} sums to {float(sums[row])!r} instead of 1."
+        )
+        raise source.error(msg, where)
+    if errors.max() > MAX_SUM_ERROR:
+        worst = float(sums[errors.argmax()])
+        msg = (
+            f"{source.place(where)}: a row of the table of {name!r} sums to "
+            f"{worst!r} instead of 1; it was divided by its sum."
+        )
+        warnings.warn(msg, ProbabilityWarning, stacklevel=5)
+    is_rounded = errors > EXACT
+    cpt = cpt.copy()
+    cpt[is_rounded] /= sums[is_rounded, None]
+    return cpt

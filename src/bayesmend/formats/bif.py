@@ -1,0 +1,371 @@
+r"""BIF, the Bayesian network interchange format (version 0.15), read and written.
+
+Both the form of the specification (quoted names, ``table`` over the whole family with
+the last parent varying fastest and the child slowest) and the form of the well-known
+repositories (a row per parent configuration) are read; the latter is written. Commas
+between words and numbers are optional, ``property`` lines and comments are skipped.
+States are text: a number used as a label comes back as text.
+
+Words made of letters, digits, ``_``, ``.``, ``+`` and ``-`` are written as they are,
+anything else in quotes, with ``\\``, ``\"``, ``\n``, ``\r`` and ``\t`` as escapes.
+"""
+
+import math
+import re
+from itertools import product
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend.columns import Label, listing
+from bayesmend.cpt import unfold
+from bayesmend.formats.assemble import (
+    Family,
+    Variable,
+    assemble,
+    check_family,
+    declare,
+    parse_numbers,
+    text_labels,
+)
+from bayesmend.formats.text import Source
+from bayesmend.network import Network
+
+__all__ = ["parse", "render"]
+
+SKIP = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|[{}()\[\]|,;]|[^\s{}()\[\]|,;"]+', re.DOTALL)
+NUMBERS = re.compile(r"[^;{}()\[\]\"/|]*")
+ESCAPE = re.compile(r'\\(["\\nrt])')
+UNESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
+ESCAPED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", re.ASCII)
+BLOCK = re.compile(
+    r'(?:[^}"/]++|"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|/)*+\}', re.DOTALL
+)
+PUNCTUATION = frozenset("{}()[]|,;")
+
+
+def parse(text: str, source: str = "<text>") -> Network:
+    """Read a network from BIF text.
+
+    Parameters
+    ----------
+    text : str
+        The whole file.
+    source : str, default="<text>"
+        What errors call it.
+
+    Returns
+    -------
+    Network
+        Each table row divided by its sum.
+
+    Raises
+    ------
+    FormatError
+        With line and column, when the text is no valid network.
+
+    Examples
+    --------
+    >>> variable = "variable a { type discrete [2] { no, yes }; }"
+    >>> parse(variable + "probability (a) { table 0.2, 0.8; }")
+    Network(1 variables, 0 arcs, 1 parameters)
+    >>> parse("variable a { type discrete [3] { n, y }; }")
+    Traceback (most recent call last):
+    ...
+    bayesmend.errors.FormatError: <text>, line 1, column 29: variable 'a' ...
+    """
+    return _Parser(Source(text, source)).parse()
+
+
+def render(network: Network) -> str:
+    """Write a network as BIF text, every number so that it reads back equal.
+
+    Examples
+    --------
+    >>> from bayesmend import load_network
+    >>> print(render(load_network("asia"))[:72])
+    network unknown {
+    }
+    variable asia {
+      type discrete [ 2 ] { yes, no };
+    }
+    """
+    names = [_quote(name) for name in network.names]
+    labels = [[_quote(label) for label in states] for states in text_labels(network)]
+    parts = ["network unknown {\n}\n"]
+    for name, states in zip(names, labels, strict=True):
+        listed = f"[ {len(states)} ] {{ {', '.join(states)} }}"
+        parts.append(f"variable {name} {{\n  type discrete {listed};\n}}\n")
+    for child, parents in enumerate(network.dag.parents):
+        given = f" | {', '.join(names[p] for p in parents)}" if parents else ""
+        parts.append(f"probability ( {names[child]}{given} ) {{\n")
+        # product() varies the last factor fastest, our tables the first parent.
+        configs = product(*(labels[p] for p in reversed(parents)))
+        for row, config in zip(network.cpts[child].tolist(), configs, strict=True):
+            head = f"({', '.join(reversed(config))})" if parents else "table"
+            parts.append(f"  {head} {', '.join(map(repr, row))};\n")
+        parts.append("}\n")
+    return "".join(parts)
+
+
+def _quote(text: str) -> str:
+    if PLAIN.fullmatch(text):
+        return text
+    return '"' + "".join(ESCAPED.get(c, c) for c in text) + '"'
+
+
+def _unquote(text: str) -> str:
+    return ESCAPE.sub(lambda m: UNESCAPED.get(m[1], m[1]), text)
+
+
+class _Parser:
+    """Reads variables first, then tables, so that blocks may come in any order."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.end = 0  # of the current token
+        self.start = 0
+        self.token = ""
+        self.is_quoted = False
+        self.variables: dict[str, Variable] = {}
+        self.families: dict[str, Family] = {}
+
+    def parse(self) -> Network:
+        tables = []
+        while self.advance():
+            if self.token == "probability":
+                tables.append(self.end)
+                self.skip_block()
+            elif self.token == "variable":
+                self.read_variable()
+            elif self.token == "network":
+                self.skip_block()
+            else:
+                self.fail("'network', 'variable' or 'probability'")
+        codes = {
+            name: {label: code for code, label in enumerate(variable.states)}
+            for name, variable in self.variables.items()
+        }
+        for position in tables:
+            self.end = position
+            self.read_family(codes)
+        return assemble(self.source, self.variables, self.families)
+
+    def advance(self) -> bool:
+        """Move to the next token; false at the end of the text."""
+        text = self.source.text
+        skipped = SKIP.match(text, self.end)
+        assert skipped is not None
+        self.start = skipped.end()
+        match = TOKEN.match(text, self.start)
+        if match is None:
+            if self.start < len(text):
+                msg = "this quoted text has no end."
+                raise self.source.error(msg, self.start)
+            self.token, self.is_quoted = "", False
+            return False
+        self.end = match.end()
+        self.is_quoted = match[1] is not None
+        self.token = _unquote(match[1]) if self.is_quoted else match[0]
+        return True
+
+    def fail(self, expected: str) -> NoReturn:
+        got = repr(self.token) if self.token else "the end of the file"
+        msg = f"expected {expected}. Got {got} instead."
+        raise self.source.error(msg, self.start)
+
+    def is_symbol(self, symbol: str) -> bool:
+        return self.token == symbol and not self.is_quoted
+
+    def expect(self, symbol: str) -> None:
+        self.advance()
+        if not self.is_symbol(symbol):
+            self.fail(repr(symbol))
+
+    def is_word(self) -> bool:
+        return self.is_quoted or bool(self.token and self.token not in PUNCTUATION)
+
+    def expect_word(self, what: str) -> str:
+        self.advance()
+        if not self.is_word():
+            self.fail(what)
+        return self.token
+
+    def words_until(self, close: str, what: str) -> list[tuple[str, int]]:
+        """Read words with their offsets; commas between them are optional."""
+        words = []
+        while self.advance() and not self.is_symbol(close):
+            if self.is_word():
+                words.append((self.token, self.start))
+            elif not self.is_symbol(","):
+                break
+        if not self.is_symbol(close):
+            self.fail(f"{what} or {close!r}")
+        return words
+
+    def skip_block(self) -> None:
+        start = self.start
+        block = BLOCK.match(self.source.text, self.end)
+        if block is None:
+            msg = f"this {self.token} block is not closed by '}}'."
+            raise self.source.error(msg, start)
+        self.end = block.end()
+
+    def skip_property(self) -> None:
+        start = self.start
+        while self.advance():
+            if self.is_symbol(";"):
+                return
+        msg = "this property is not closed by ';'."
+        raise self.source.error(msg, start)
+
+    def read_variable(self) -> None:
+        name = self.expect_word("the name of a variable")
+        where = self.start
+        self.expect("{")
+        states: tuple[str, ...] | None = None
+        while self.advance() and not self.is_symbol("}"):
+            if self.is_symbol("property"):
+                self.skip_property()
+            elif self.is_symbol("type") and states is None:
+                states = self.read_type(name)
+            else:
+                self.fail("'type', 'property' or '}'")
+        if not self.is_symbol("}"):
+            self.fail("'}'")
+        if states is None:
+            msg = f"variable {name!r} has no type."
+            raise self.source.error(msg, where)
+        declare(self.source, self.variables, Variable(name, states, where))
+
+    def read_type(self, name: str) -> tuple[str, ...]:
+        if self.expect_word("'discrete'") != "discrete":
+            self.fail("'discrete'")
+        self.expect("[")
+        count = self.expect_word("the number of states")
+        where = self.start
+        self.expect("]")
+        self.expect("{")
+        states = tuple(label for label, _ in self.words_until("}", "a state"))
+        if count != str(len(states)):
+            msg = f"variable {name!r} announces {count} states but lists {len(states)}."
+            raise self.source.error(msg, where)
+        self.expect(";")
+        return states
+
+    def read_family(self, codes: dict[str, dict[Label, int]]) -> None:
+        self.expect("(")
+        child = (self.expect_word("the name of a variable"), self.start)
+        self.advance()
+        if not self.is_symbol("|"):  # the specification lists parents without it
+            self.end = self.start
+        parents = self.words_until(")", "the name of a parent")
+        card = check_family(
+            self.source, self.variables, self.families, [child, *parents]
+        )
+        self.expect("{")
+        names = tuple(name for name, _ in parents)
+        table = self.read_entries(child, [codes[name] for name in names], card)
+        self.families[child[0]] = Family(names, table, child[1])
+
+    def read_entries(
+        self,
+        child: tuple[str, int],
+        codes: list[dict[Label, int]],
+        card: tuple[int, ...],
+    ) -> NDArray[np.float64]:
+        rows: dict[int, list[float]] = {}
+        table: NDArray[np.float64] | None = None
+        default: list[float] | None = None
+        while self.advance() and not self.is_symbol("}"):
+            where = self.start
+            if self.is_symbol("("):
+                config = self.read_configuration(codes, card)
+                if config in rows:
+                    msg = f"{child[0]!r} has a second row for this configuration."
+                    raise self.source.error(msg, where)
+                rows[config] = self.read_numbers(card[0])
+            elif self.is_symbol("table") and table is None:
+                numbers = self.read_numbers(math.prod(card))
+                table = np.moveaxis(np.array(numbers).reshape(card), 0, -1)
+            elif self.is_symbol("default") and default is None:
+                default = self.read_numbers(card[0])
+            elif self.is_symbol("property"):
+                self.skip_property()
+            else:
+                self.fail("'table', 'default', 'property', '(' or '}'")
+        if not self.is_symbol("}"):
+            self.fail("'}'")
+        if table is not None:
+            if rows or default is not None:
+                msg = f"{child[0]!r} has both a table and rows. Keep one of them."
+                raise self.source.error(msg, child[1])
+            return table
+        return self.fill(child, rows, default, card)
+
+    def read_configuration(
+        self, codes: list[dict[Label, int]], card: tuple[int, ...]
+    ) -> int:
+        """Return the number of a configuration, the first parent varying fastest."""
+        where = self.start
+        labels = self.words_until(")", "a state")
+        if len(labels) != len(codes):
+            msg = f"expected {len(codes)} states of parents. Got {len(labels)} instead."
+            raise self.source.error(msg, where)
+        config = 0
+        stride = 1
+        for (label, at), known, states in zip(labels, codes, card[1:], strict=True):
+            code = known.get(label)
+            if code is None:
+                msg = (
+                    f"no state {label!r} of this parent. Its states: {listing(known)}."
+                )
+                raise self.source.error(msg, at)
+            config += stride * code
+            stride *= states
+        return config
+
+    def read_numbers(self, count: int) -> list[float]:
+        """Read ``count`` numbers up to a semicolon."""
+        text = self.source.text
+        where = self.end
+        numbers: list[float] = []
+        while True:
+            chunk = NUMBERS.match(text, self.end)
+            assert chunk is not None
+            numbers += parse_numbers(self.source, chunk[0], self.end)
+            self.end = chunk.end()
+            skipped = SKIP.match(text, self.end)
+            assert skipped is not None
+            if skipped.end() == self.end:
+                break
+            self.end = skipped.end()
+        self.expect(";")
+        if len(numbers) != count:
+            msg = f"expected {count} probabilities. Got {len(numbers)} instead."
+            raise self.source.error(msg, where)
+        return numbers
+
+    def fill(
+        self,
+        child: tuple[str, int],
+        rows: dict[int, list[float]],
+        default: list[float] | None,
+        card: tuple[int, ...],
+    ) -> NDArray[np.float64]:
+        n_configs = math.prod(card[1:])
+        if len(rows) < n_configs:
+            if default is None:
+                missing = next(i for i in range(n_configs) if i not in rows)
+                msg = (
+                    f"{child[0]!r} has no probabilities for "
+                    f"{n_configs - len(rows)} of {n_configs} configurations of its "
+                    f"parents (the first is number {missing}). Add them, or 'default'."
+                )
+                raise self.source.error(msg, child[1])
+            rows = {config: rows.get(config, default) for config in range(n_configs)}
+        table = np.array([rows[config] for config in range(n_configs)])
+        return unfold(table, card[1:])

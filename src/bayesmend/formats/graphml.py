@@ -1,0 +1,110 @@
+"""GraphML: the graph for any graph tool, states and tables as JSON in node data."""
+
+import json
+from collections.abc import Iterator
+
+from bayesmend.formats.entries import Entry, read_entries
+from bayesmend.formats.markup import Element, escape, parse_markup
+from bayesmend.formats.text import Source
+from bayesmend.network import Network
+
+__all__ = ["parse", "render"]
+
+KEYS = ("states", "parents", "cpt")
+
+
+def parse(text: str, source: str = "<text>") -> Network:
+    """Read a network from GraphML as :func:`render` writes it.
+
+    Examples
+    --------
+    >>> from bayesmend import load_network
+    >>> parse(render(load_network("asia"))) == load_network("asia")
+    True
+    """
+    origin, root = parse_markup(text, source)
+    graphs = list(root.all("graph"))
+    if root.tag != "graphml" or len(graphs) != 1:
+        msg = "expected one <graph> inside <graphml>."
+        raise origin.error(msg, root.where)
+    keys = {
+        key.attributes.get("id", ""): key.attributes.get("attr.name", "")
+        for key in root.all("key")
+    }
+    entries = [_read_node(origin, node, keys) for node in graphs[0].all("node")]
+    network = read_entries(origin, entries)
+    _check_edges(origin, graphs[0], network)
+    return network
+
+
+def render(network: Network) -> str:
+    """Write a network as GraphML text, every number so that it reads back equal."""
+    parts = [
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+    ]
+    parts += [
+        f'<key id="{key}" for="node" attr.name="{key}" attr.type="string"/>\n'
+        for key in KEYS
+    ]
+    parts.append('<graph edgedefault="directed">\n')
+    for name, states, parents, cpt in zip(
+        network.names, network.states, network.dag.parents, network.cpts, strict=True
+    ):
+        values = (states, [network.names[p] for p in parents], cpt.tolist())
+        parts.append(f'<node id="{escape(name)}">\n')
+        parts += [
+            f'<data key="{key}">{escape(json.dumps(value))}</data>\n'
+            for key, value in zip(KEYS, values, strict=True)
+        ]
+        parts.append("</node>\n")
+    parts += [
+        f'<edge source="{escape(parent)}" target="{escape(child)}"/>\n'
+        for parent, child in network.dag.arcs
+    ]
+    parts.append("</graph>\n</graphml>\n")
+    return "".join(parts)
+
+
+def _read_node(source: Source, node: Element, keys: dict[str, str]) -> Entry:
+    value: dict[str, object] = {"name": node.attributes.get("id")}
+    offsets: dict[str, int] = {}
+    for data in node.all("data"):
+        key = keys.get(data.attributes.get("key", ""), "")
+        if key in KEYS:
+            offsets[key] = data.where
+            value[key] = _decode(source, data)
+    missing = next((key for key in KEYS if key not in value), None)
+    if missing is not None:
+        msg = (
+            f"node {value['name']!r} has no {missing!r}: this GraphML holds the graph "
+            "alone, not a network."
+        )
+        raise source.error(msg, node.where)
+    return Entry(value, node.where, lambda key: offsets.get(key, node.where))
+
+
+def _decode(source: Source, data: Element) -> object:
+    try:
+        return json.loads(data.text)
+    except (ValueError, RecursionError):
+        msg = "expected JSON in this <data>."
+        raise source.error(msg, data.where) from None
+
+
+def _check_edges(source: Source, graph: Element, network: Network) -> None:
+    arcs = set(network.dag.arcs)
+    for arc, where in _edges(graph):
+        if arc not in arcs:
+            msg = f"edge {arc[0]!r} -> {arc[1]!r} is not among the parents given."
+            raise source.error(msg, where)
+        arcs.discard(arc)
+    for parent, child in arcs:
+        msg = f"{parent!r} is given as a parent of {child!r}, but has no edge."
+        raise source.error(msg, graph.where)
+
+
+def _edges(graph: Element) -> Iterator[tuple[tuple[str, str], int]]:
+    for edge in graph.all("edge"):
+        ends = edge.attributes
+        yield (ends.get("source", ""), ends.get("target", "")), edge.where

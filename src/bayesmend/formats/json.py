@@ -1,0 +1,142 @@
+"""Our own format: JSON, versioned, complete, labels keep their types.
+
+::
+
+    {"format": "bayesmend-network", "version": 1,
+     "variables": [
+       {"name": "rain", "states": ["no", "yes"], "parents": [], "cpt": [[0.8, 0.2]]},
+       {"name": "wet", "states": [false, true], "parents": ["rain"],
+        "cpt": [[0.9, 0.1], [0.2, 0.8]]}]}
+
+A ``cpt`` has one row per configuration of the parents, the first varying fastest.
+Other keys are ignored.
+"""
+
+import json
+from functools import partial
+from typing import Any
+
+from bayesmend.formats.entries import Entry, read_entries
+from bayesmend.formats.text import Source
+from bayesmend.network import Network
+
+__all__ = ["VERSION", "parse", "render"]
+
+FORMAT = "bayesmend-network"
+VERSION = 1
+
+
+def parse(text: str, source: str = "<text>") -> Network:
+    """Read a network from JSON text.
+
+    Examples
+    --------
+    >>> from bayesmend import load_network
+    >>> parse(render(load_network("asia"))) == load_network("asia")
+    True
+    >>> parse('{"format": "other"}')
+    Traceback (most recent call last):
+    ...
+    bayesmend.errors.FormatError: <text>, line 1, column 12: format must be ...
+    """
+    origin = Source(text, source)
+    document = _decode(origin)
+    start = _skip_blanks(text, 0)
+    _check_head(origin, document, start)
+    offsets = _value_offsets(text, _value_offsets(text, start)["variables"])
+    entries = [
+        Entry(value, offsets[i], partial(_offset_of, text, offsets[i]))
+        for i, value in enumerate(document["variables"])
+    ]
+    return read_entries(origin, entries)
+
+
+def render(network: Network) -> str:
+    """Write a network as JSON text, one variable a line.
+
+    Examples
+    --------
+    >>> from bayesmend import Dag
+    >>> print(render(Network(Dag.from_arcs(["a"]), ((0, 1),), ([[0.2, 0.8]],))))
+    {"format": "bayesmend-network", "version": 1, "variables": [
+    {"name": "a", "states": [0, 1], "parents": [], "cpt": [[0.2, 0.8]]}
+    ]}
+    """
+    lines = [
+        json.dumps(
+            {
+                "name": name,
+                "states": states,
+                "parents": [network.names[parent] for parent in parents],
+                "cpt": cpt.tolist(),
+            },
+            ensure_ascii=False,
+            allow_nan=False,
+        )
+        for name, states, parents, cpt in zip(
+            network.names,
+            network.states,
+            network.dag.parents,
+            network.cpts,
+            strict=True,
+        )
+    ]
+    head = f'{{"format": "{FORMAT}", "version": {VERSION}, "variables": ['
+    return "\n".join([head, ",\n".join(lines), "]}\n"])
+
+
+def _decode(source: Source) -> Any:
+    try:
+        return json.loads(source.text)
+    except json.JSONDecodeError as error:
+        msg = f"not valid JSON: {error.msg}."
+        raise source.error(msg, error.pos) from None
+    except (RecursionError, ValueError):  # too deep, or a number of 4,300 digits
+        msg = "this JSON is too deeply nested, or holds too long a number."
+        raise source.error(msg, 0) from None
+
+
+def _check_head(source: Source, document: Any, where: int) -> None:
+    if not isinstance(document, dict):
+        msg = "a network must be a JSON object."
+        raise source.error(msg, where)
+    offsets = _value_offsets(source.text, where)
+    for key, wanted in (("format", FORMAT), ("version", VERSION)):
+        if document.get(key) != wanted:
+            msg = f"{key} must be {wanted!r}. Got {document.get(key)!r} instead."
+            raise source.error(msg, offsets.get(key, where))
+    if not isinstance(document.get("variables"), list):
+        msg = "variables must be a list."
+        raise source.error(msg, offsets.get("variables", where))
+
+
+def _skip_blanks(text: str, at: int) -> int:
+    while text[at] in " \t\n\r":
+        at += 1
+    return at
+
+
+def _offset_of(text: str, where: int, key: str) -> int:
+    return _value_offsets(text, where).get(key, where)
+
+
+def _value_offsets(text: str, at: int) -> dict[str | int, int]:
+    """Map the keys of the object, or the positions of the list, at ``at`` to offsets.
+
+    The text is known to be valid.
+    """
+    decode = json.JSONDecoder().raw_decode
+    is_object = text[at] == "{"
+    offsets: dict[str | int, int] = {}
+    at = _skip_blanks(text, at + 1)
+    while text[at] not in "]}":
+        key: str | int = len(offsets)
+        if is_object:
+            key, at = decode(text, at)
+            at = _skip_blanks(text, _skip_blanks(text, at) + 1)
+        offsets[key] = at
+        _, at = decode(text, at)
+        at = _skip_blanks(text, at)
+        if text[at] == ",":
+            at = _skip_blanks(text, at + 1)
+    return offsets

@@ -1,0 +1,91 @@
+"""Matching the variables and states of a table to those of a network."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend.columns import MISSING, Label, listing
+from bayesmend.cpdag import unknown_name
+from bayesmend.data import IncompleteData
+from bayesmend.errors import DataError
+
+__all__ = ["match_codes", "match_names", "require_complete"]
+
+
+def match_names(names: Sequence[str], given: Sequence[str]) -> list[int]:
+    """Return the position of each of ``names`` in ``given``, both being the same set.
+
+    Examples
+    --------
+    >>> match_names(["a", "b"], ["b", "a"])
+    [1, 0]
+    """
+    position = {name: i for i, name in enumerate(given)}
+    for name in names:
+        if name not in position:
+            raise unknown_name(name, given)
+    known = set(names)
+    for name in given:
+        if name not in known:
+            msg = f"the data have a variable {name!r} that the graph lacks. Drop it."
+            raise DataError(msg)
+    return [position[name] for name in names]
+
+
+def match_codes(
+    names: Sequence[str], states: Sequence[tuple[Label, ...]], data: IncompleteData
+) -> NDArray[np.uint8]:
+    """Return the cells of a table in the codes of a network.
+
+    A label that differs in type only (``1`` and ``"1"``) matches when no other does.
+
+    Returns
+    -------
+    ndarray of shape (n_vars, n_rows)
+        One variable after the other, in the order of ``names``; missing cells stay
+        missing.
+    """
+    cells = np.empty((len(names), data.n_rows), dtype=np.uint8)
+    for i, column in enumerate(match_names(names, data.names)):
+        codes, given = data.codes[:, column], data.states[column]
+        new_codes = _match_states(states[i], given)
+        np.take(new_codes, codes, out=cells[i])
+        if MISSING in new_codes[: len(given)]:
+            is_unknown = (cells[i] == MISSING) & (codes != MISSING)
+            if is_unknown.any():
+                label = given[codes[is_unknown.argmax()]]
+                raise _unknown_label(names[i], states[i], label)
+    return cells
+
+
+def require_complete(data: IncompleteData) -> None:
+    """Raise an error that names the first missing cell, if there is one."""
+    is_missing = data.codes == MISSING
+    if is_missing.any():
+        row = int(is_missing.any(axis=1).argmax())
+        name = data.names[int(is_missing[row].argmax())]
+        msg = (
+            f"variable {name!r} is missing in row {row}. "
+            "Fill the missing cells or drop those rows first."
+        )
+        raise DataError(msg)
+
+
+def _match_states(
+    known: tuple[Label, ...], given: tuple[Label, ...]
+) -> NDArray[np.uint8]:
+    """Map codes of the data to codes of the network; unknown labels to MISSING."""
+    table = np.full(MISSING + 1, MISSING, dtype=np.uint8)
+    exact = {label: code for code, label in enumerate(known)}
+    as_text = {str(label): code for code, label in enumerate(known)}
+    if len(as_text) < len(known):
+        as_text = {}
+    for code, label in enumerate(given):
+        table[code] = exact.get(label, as_text.get(str(label), MISSING))
+    return table
+
+
+def _unknown_label(name: str, known: tuple[Label, ...], label: Label) -> DataError:
+    states = listing(known)
+    return DataError(f"variable {name!r} has no state {label!r}. Its states: {states}.")
