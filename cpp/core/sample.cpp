@@ -69,6 +69,18 @@ void fill_draws(std::uint64_t seed, std::size_t variable, std::size_t first, std
   }
 }
 
+// A binary search without branches: draws are random, so a branch would be mispredicted at
+// every other step.
+std::size_t count_at_or_below(const double* sorted, std::size_t size, double value) {
+  const double* first = sorted;
+  while (size > 1) {
+    const std::size_t half = size / 2;
+    first += first[half - 1] <= value ? half : 0;
+    size -= half;
+  }
+  return static_cast<std::size_t>(first - sorted) + (*first <= value ? 1 : 0);
+}
+
 // The state of a draw is the number of thresholds at or below it.
 void draw_states(std::span<const double> thresholds, std::int32_t card, const Block& block,
                  std::size_t size, std::uint8_t* codes) {
@@ -90,8 +102,7 @@ void draw_states(std::span<const double> thresholds, std::int32_t card, const Bl
   } else {
     for (std::size_t row = 0; row < size; ++row) {
       const double* own = ends + block.config[row] * width;
-      const double* end = std::upper_bound(own, own + width, block.draw[row]);
-      codes[row] = static_cast<std::uint8_t>(end - own);
+      codes[row] = static_cast<std::uint8_t>(count_at_or_below(own, width, block.draw[row]));
     }
   }
 }

@@ -89,7 +89,7 @@ class Dag:
         index = {name: i for i, name in enumerate(names)}
         parents: list[list[int]] = [[] for _ in names]
         for arc in arcs:
-            if len(arc) != 2:
+            if not hasattr(arc, "__len__") or len(arc) != 2:
                 msg = f"an arc must be a pair (parent, child). Got {arc!r} instead."
                 raise ParameterError(msg)
             parent, child = (_index_of(end, names, index) for end in arc)

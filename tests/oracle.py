@@ -1,0 +1,176 @@
+"""Slow, obvious twins in plain Python; nothing from the package is imported."""
+
+import itertools
+import math
+
+# Graphs: a graph over variables 0 .. n - 1 is a set of arcs (parent, child).
+
+
+def is_acyclic(n, arcs):
+    """Remove variables without parents until none is left or none can go."""
+    left = set(range(n))
+    while left:
+        sources = {v for v in left if not any(b == v and a in left for a, b in arcs)}
+        if not sources:
+            return False
+        left -= sources
+    return True
+
+
+def all_dags(n):
+    """Every directed acyclic graph: each pair unjoined, forward or backward."""
+    pairs = list(itertools.combinations(range(n), 2))
+    for choice in itertools.product((0, 1, 2), repeat=len(pairs)):
+        arcs = frozenset(
+            (a, b) if way == 1 else (b, a)
+            for (a, b), way in zip(pairs, choice, strict=True)
+            if way
+        )
+        if is_acyclic(n, arcs):
+            yield arcs
+
+
+def skeleton(arcs):
+    return {frozenset(arc) for arc in arcs}
+
+
+def v_structures(arcs):
+    """Pairs of unjoined parents with their common child."""
+    joined = skeleton(arcs)
+    return {
+        (frozenset((a, b)), child)
+        for a, child in arcs
+        for b, other in arcs
+        if child == other and a != b and frozenset((a, b)) not in joined
+    }
+
+
+def cpdag(n, arcs):
+    """Arcs common to all equivalent graphs, and the edges that differ.
+
+    Every orientation of the skeleton is tried.
+    """
+    edges = [tuple(sorted(edge)) for edge in skeleton(arcs)]
+    classmates = []
+    for flips in itertools.product((False, True), repeat=len(edges)):
+        candidate = {
+            (b, a) if flip else (a, b)
+            for (a, b), flip in zip(edges, flips, strict=True)
+        }
+        if is_acyclic(n, candidate) and v_structures(candidate) == v_structures(arcs):
+            classmates.append(candidate)
+    directed = set.intersection(*classmates)
+    undirected = {edge for edge in edges if not {edge, edge[::-1]} & directed}
+    return directed, undirected
+
+
+def structural_hamming_distance(n, one, two):
+    """Pairs of variables that two graphs' classes join in different ways."""
+    return sum(
+        joint(a, b, *cpdag(n, one)) != joint(a, b, *cpdag(n, two))
+        for a, b in itertools.combinations(range(n), 2)
+    )
+
+
+def joint(a, b, directed, undirected):
+    """How a pair is joined: '', '--', '->' or '<-'."""
+    if (a, b) in directed:
+        return "->"
+    if (b, a) in directed:
+        return "<-"
+    return "--" if (min(a, b), max(a, b)) in undirected else ""
+
+
+def moral_graph(n, arcs):
+    """Neighbours of each variable: joined, or parents of one child."""
+    return [
+        sorted(
+            w
+            for w in range(n)
+            if w != v
+            and (
+                {(v, w), (w, v)} & set(arcs)
+                or any((v, c) in arcs and (w, c) in arcs for c in range(n))
+            )
+        )
+        for v in range(n)
+    ]
+
+
+# Networks: parents, card and tables as nested lists, the first parent fastest.
+
+
+def configuration(parents, card, row):
+    """Number of the parent configuration of a row, the first parent fastest."""
+    number, stride = 0, 1
+    for parent in parents:
+        number += stride * row[parent]
+        stride *= card[parent]
+    return number
+
+
+def log_probability(parents, card, cpts, row):
+    total = 0.0
+    for i, members in enumerate(parents):
+        p = cpts[i][configuration(members, card, row)][row[i]]
+        total += math.log(p) if p > 0 else -math.inf
+    return total
+
+
+def joint_distribution(parents, card, cpts):
+    """Probability of every row."""
+    return {
+        row: math.exp(log_probability(parents, card, cpts, row))
+        for row in itertools.product(*map(range, card))
+    }
+
+
+def estimates(parents, card, rows, weights, ess):
+    """Tables from counts plus ess / (configurations * states) per cell."""
+    tables = []
+    for i, members in enumerate(parents):
+        n_configs = math.prod(card[p] for p in members)
+        table = [[ess / (n_configs * card[i])] * card[i] for _ in range(n_configs)]
+        for row, weight in zip(rows, weights, strict=True):
+            table[configuration(members, card, row)][row[i]] += weight
+        for counts in table:
+            total = sum(counts)
+            counts[:] = [c / total if total else 1 / card[i] for c in counts]
+        tables.append(table)
+    return tables
+
+
+def philox(counter, key):
+    """Philox4x32-10 on integers, as published by Salmon et al. (2011)."""
+    c, k = list(counter), list(key)
+    for _ in range(10):
+        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [
+            (b >> 32) ^ c[1] ^ k[0],
+            b & 0xFFFFFFFF,
+            (a >> 32) ^ c[3] ^ k[1],
+            a & 0xFFFFFFFF,
+        ]
+        k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
+    return c
+
+
+def sample_row(parents, card, cpts, order, seed, number):
+    """Row ``number`` of a sample: the first state whose cumulative sum exceeds a draw.
+
+    Rows 2 k and 2 k + 1 share counter k; each takes 53 of the 64 bits of its half.
+    """
+    row = [0] * len(card)
+    for i in order:
+        counter = [number // 2 & 0xFFFFFFFF, number // 2 >> 32, i, 0]
+        bits = philox(counter, [seed & 0xFFFFFFFF, seed >> 32])[2 * (number % 2) :]
+        draw = ((bits[0] << 32 | bits[1]) >> 11) / 2**53
+        distribution = cpts[i][configuration(parents[i], card, row)]
+        possible = [k for k, p in enumerate(distribution) if p > 0]
+        total = 0.0
+        for k in range(card[i]):
+            total += distribution[k]
+            if k in possible and (draw < total or k == possible[-1]):
+                row[i] = k
+                break
+    return row

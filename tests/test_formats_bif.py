@@ -1,0 +1,175 @@
+"""BIF: the forms in use, and where errors point."""
+
+import pytest
+
+from bayesmend import load_network
+from bayesmend.errors import FormatError, ProbabilityWarning
+from bayesmend.formats.bif import parse, render
+
+A = "variable a { type discrete [ 2 ] { n, y }; }\n"
+B = "variable b { type discrete [ 3 ] { u, v, w }; }\n"
+C = "variable c { type discrete [ 2 ] { f, t }; }\n"
+PA = "probability ( a ) { table 0.2, 0.8; }\n"
+PB = "probability ( b ) { table 0.2, 0.3, 0.5; }\n"
+
+
+def test_plain_words_are_written_without_quotes():
+    text = render(load_network("asia"))
+    assert '"' not in text
+    assert "probability ( lung | smoke ) {\n  (yes) 0.1, 0.9;\n" in text
+
+
+def test_rows_name_the_configuration_they_belong_to():
+    rows = "".join(
+        f"({a}, {b}) 0.{i}, 0.{9 - i}9e0, 0.01;"
+        for i, (b, a) in enumerate((b, a) for b in "vuw" for a in "yn")
+    )
+    text = A + B + B.replace(" b ", " d ") + PA + PB
+    network = parse(text + f"probability ( d | a, b ) {{ {rows} }}")
+    cpt = network.cpts[2]
+    assert cpt[:, 0].tolist() == pytest.approx([0.3, 0.2, 0.1, 0.0, 0.5, 0.4])
+
+
+def test_parents_may_be_listed_in_any_order():
+    rows = "(f, u) 1 0; (f, v) .9 .1; (f, w) .8 .2; (t, u) .7 .3; (t, v) .6 .4;"
+    text = B + C + "variable a { type discrete [2] {n, y}; }" + PB
+    text += "probability ( c ) { table .5 .5; }"
+    network = parse(text + f"probability ( a | c, b ) {{ {rows} (t, w) .5 .5; }}")
+    assert network.dag.parents[2] == (0, 1)
+    assert network.cpts[2][:, 0].tolist() == [1, 0.9, 0.8, 0.7, 0.6, 0.5]
+
+
+def test_a_table_of_a_family_has_the_child_slowest_and_the_last_parent_fastest():
+    # The example of the specification: P(light on) is 0.6 when the family is out.
+    text = """
+    variable "family-out" { type discrete[2] { "true" "false" }; }
+    variable "light-on" { type discrete[2] { "true" "false" }; }
+    probability ( "family-out" ) { table 0.15 0.85; }
+    probability ( "light-on" "family-out" ) { table 0.6 0.05 0.4 0.95; }
+    """
+    network = parse(text)
+    assert network.dag.arcs == (("family-out", "light-on"),)
+    assert network.cpts[1].tolist() == [[0.6, 0.4], [0.05, 0.95]]
+
+
+def test_default_fills_the_configurations_not_listed():
+    text = A + B + PB + "probability ( a | b ) { default 0.5 0.5; (v) 1 0; }"
+    assert parse(text).cpts[0].tolist() == [[0.5, 0.5], [1, 0], [0.5, 0.5]]
+
+
+def test_properties_and_comments_are_skipped():
+    text = """
+    // a comment } with "signs
+    network "my ; net" { property author = "x; } y"; property 7; }
+    /* another { */
+    variable a { // here
+      property position = (73, 165) ;
+      type /* there */ discrete [ 2 ] { n, /* and */ y };
+      property "q" ;
+    }
+    probability ( a ) {
+      property p; table 0.2, // the first
+      0.8 /* the second */ ;
+    }
+    """
+    assert parse(text).cpts[0].tolist() == [[0.2, 0.8]]
+
+
+def test_blocks_may_come_in_any_order():
+    assert parse(PA + A) == parse(A + PA)
+
+
+def test_words_like_keywords_can_be_labels():
+    text = 'variable table { type discrete [ 2 ] { default, "}" }; }'
+    text += "probability ( table ) { table 0.5, 0.5; }"
+    assert parse(text).states == (("default", "}"),)
+
+
+def test_rounding_is_divided_out_in_silence():
+    cpt = parse(A + "probability ( a ) { table 0.33333, 0.66666; }").cpts[0]
+    assert cpt.sum() == pytest.approx(1, abs=1e-15)
+
+
+def test_more_than_rounding_is_divided_out_with_a_warning():
+    text = A + "probability ( a ) { table 0.3, 0.3; }"
+    message = r"<text>, line 2, column 15: a row of the table of 'a' sums to 0.6"
+    with pytest.warns(ProbabilityWarning, match=message):
+        assert parse(text).cpts[0].tolist() == [[0.5, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "problem"),
+    [
+        ("", 1, 1, "declares no variable"),
+        ("network x {", 1, 1, "network block is not closed by '}'"),
+        ("nodes x {", 1, 1, "expected 'network', 'variable' or 'probability'. Got"),
+        ("variable {", 1, 10, "expected the name of a variable. Got '{'"),
+        ("variable a", 1, 11, "expected '{'. Got the end of the file"),
+        ('variable "a {', 1, 10, "quoted text has no end"),
+        ("variable a { kind", 1, 14, "expected 'type', 'property' or '}'. Got 'kind'"),
+        ("variable a {\n type real", 2, 7, "expected 'discrete'. Got 'real'"),
+        ("variable a { }", 1, 10, "variable 'a' has no type"),
+        ("variable a { property", 1, 14, "property is not closed by ';'"),
+        ("variable a { type discrete [3] {n, y}; }", 1, 29, "announces 3 states but l"),
+        ("variable a { type discrete [1] {n; }; }", 1, 34, "expected a state or '}'"),
+        ("variable a { type discrete [0] {}; }", 1, 10, "1 to 254 states. Got 0"),
+        ("variable a { type discrete [2] {n, n}; }", 1, 10, "states labelled 'n'"),
+        ("variable a { type discrete [2] {n, y} }", 1, 39, "expected ';'. Got '}'"),
+        ('variable "" { type discrete [1] {n}; }', 1, 10, "must have a name"),
+        (A + A, 2, 10, "variable 'a' is declared twice"),
+        (A, 1, 10, "variable 'a' has no probabilities"),
+        (A + PA + PA, 3, 15, "variable 'a' has a second table"),
+        (A + "probability ( x ) {}", 2, 15, "no variable named 'x' is declared"),
+        (A + "probability ( a | a ) {}", 2, 19, "'a' occurs twice in this family"),
+        (A + "probability a {}", 2, 13, "expected '('. Got 'a'"),
+        (
+            A + "probability ( a ) { table 0.2; }",
+            2,
+            26,
+            "expected 2 probabilities. Got 1",
+        ),
+        (A + "probability ( a ) { table 1, x; }", 2, 30, ">= 0. Got 'x'"),
+        (A + "probability ( a ) { table 2, -1; }", 2, 30, ">= 0. Got '-1'"),
+        (A + "probability ( a ) { table nan 1; }", 2, 27, ">= 0. Got 'nan'"),
+        (A + "probability ( a ) { table 1_0 1; }", 2, 27, ">= 0. Got '1_0'"),
+        (A + "probability ( a ) { table 0 0; }", 2, 15, "sums to 0.0 instead of 1"),
+        (A + "probability ( a ) { table 1 0 }", 2, 31, "expected ';'. Got '}'"),
+        (A + "probability ( a ) { rows 1 0; }", 2, 21, "expected 'table', 'default'"),
+        (A + "probability ( a ) { }", 2, 15, "no probabilities for 1 of 1"),
+        (A + "probability ( a ) {\n table 1 0; () 1 0; }", 2, 15, "a table and rows"),
+        (A + C + "probability ( a | c ) { (f) 1 0; }", 3, 15, "for 1 of 2 configu"),
+        (A + C + "probability ( a | c ) { (f) 1 0; (f) 1 0; }", 3, 34, "second row"),
+        (A + C + "probability ( a | c ) { (x) 1 0; }", 3, 26, "no state 'x' of this"),
+        (A + C + "probability ( a | c ) { (f, t) 1 0; }", 3, 25, "expected 1 states"),
+        (
+            A
+            + C
+            + "probability (a|c) {default 1 0;}\nprobability (c|a) {default 1 0;}",
+            3,
+            14,
+            "the arcs form a cycle: a -> c -> a",
+        ),
+    ],
+)
+def test_an_error_points_at_its_cause(text, line, column, problem):
+    with pytest.raises(FormatError) as caught:
+        parse(text, "net.bif")
+    assert problem in caught.value.problem
+    assert (caught.value.line, caught.value.column) == (line, column)
+    assert str(caught.value).startswith(f"net.bif, line {line}, column {column}: ")
+
+
+def test_a_table_beyond_memory_is_refused():
+    names = [f"v{i}" for i in range(31)]
+    text = "".join(A.replace(" a ", f" {name} ") for name in names)
+    with pytest.raises(FormatError, match="would have 2147483648 entries"):
+        parse(text + f"probability ( v0 | {', '.join(names[1:])} ) {{ default 1 0; }}")
+
+
+def test_too_many_parents_are_refused():
+    names = [f"v{i}" for i in range(40)]
+    text = "".join(
+        f"variable {name} {{ type discrete [ 1 ] {{ x }}; }}\n" for name in names
+    )
+    with pytest.raises(FormatError, match="'v0' has more than 31 parents"):
+        parse(text + f"probability ( v0 | {', '.join(names[1:])} ) {{ default 1; }}")
