@@ -98,8 +98,8 @@ class Components {
 // dead weight of the variables that are in bounds their deficits from below.
 class ClusterSearch {
  public:
-  ClusterSearch(const Families& families, std::span<const double> weights,
-                const Cluster& component, std::span<std::int32_t> local)
+  ClusterSearch(const Families& families, std::span<const double> weights, const Cluster& component,
+                std::span<std::int32_t> local)
       : component_(component), owned_(component.size()), containing_(component.size()) {
     for (std::size_t v = 0; v < component.size(); ++v) {
       local[static_cast<std::size_t>(component[v])] = static_cast<std::int32_t>(v);
@@ -328,9 +328,9 @@ class Separation {
         limits_(limits),
         violation_(families, weights),
         local_(families.n_vars(), -1),
-        deadline_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                     std::chrono::duration<double>(std::min(limits.seconds, 1e6)))) {
-  }
+        deadline_(Clock::now() +
+                  std::chrono::duration_cast<Clock::duration>(
+                      std::chrono::duration<double>(std::min(limits.seconds, 1e6)))) {}
 
   Ragged run() {
     const Components components(families_, weights_);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -12,6 +13,7 @@ using Clock = std::chrono::steady_clock;
 using Indices = std::vector<std::int32_t>;
 
 constexpr double kGain = 1e-9;  // nats; a smaller gain is rounding
+constexpr double kNone = 1e300;
 
 // SplitMix64 (Steele, Lea and Flood 2014): the same numbers on every platform.
 class Random {
@@ -36,7 +38,14 @@ Indices order_by_weight(const Families& families, std::span<const double> weight
   const std::size_t n = families.n_vars();
   std::vector<Indices> waiting(n);  // candidates by member
   std::vector<std::int32_t> owner(families.n_sets()), unplaced(families.n_sets());
-  std::vector<double> share(n, 0.0), loss(n, 1e300);
+  std::vector<double> share(n, 0.0), loss(n, kNone);
+  // A variable without a candidate among the placed ones waits: so every variable gets one
+  // whenever an acyclic selection exists.
+  const auto before = [&](std::size_t i, std::size_t j) {
+    if ((loss[i] < kNone) != (loss[j] < kNone)) return loss[i] < kNone;
+    if (std::abs(share[i] - share[j]) > kGain) return share[i] > share[j];
+    return loss[i] < loss[j];
+  };
   const auto admit = [&](std::size_t c) {
     const auto i = static_cast<std::size_t>(owner[c]);
     share[i] += weights[c];
@@ -58,10 +67,7 @@ Indices order_by_weight(const Families& families, std::span<const double> weight
     std::size_t best = n;
     for (std::size_t i = 0; i < n; ++i) {
       if (placed[i]) continue;
-      if (best == n || share[i] > share[best] + kGain ||
-          (share[i] > share[best] - kGain && loss[i] < loss[best])) {
-        best = i;
-      }
+      if (best == n || before(i, best)) best = i;
     }
     placed[best] = 1;
     order.push_back(static_cast<std::int32_t>(best));
@@ -238,9 +244,9 @@ class OrderState {
 
 Selection order_from_lp(const Families& families, std::span<const double> weights,
                         const RoundingLimits& limits) {
-  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                           std::chrono::duration<double>(
-                                               std::min(limits.seconds, 1e6)));
+  const auto deadline =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                         std::chrono::duration<double>(std::min(limits.seconds, 1e6)));
   const std::size_t n = families.n_vars();
   OrderState state(families);
   state.assign(order_by_weight(families, weights));
@@ -259,8 +265,9 @@ Selection order_from_lp(const Families& families, std::span<const double> weight
   double best_loss = state.loss;
   for (std::size_t kick = 0; kick < limits.kicks && n > 1; ++kick) {
     if (Clock::now() > deadline) break;
-    for (std::size_t k = 0; k < 2 + random.below(3); ++k) {
-      state.move(random.below(n), random.below(n));
+    for (std::size_t moves = 2 + random.below(3); moves > 0; --moves) {
+      const std::size_t v = random.below(n);
+      state.move(v, random.below(n));
     }
     climb();
     if (state.loss > best_loss + kGain) {
