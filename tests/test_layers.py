@@ -31,6 +31,7 @@ LAYERS = [
     "distance",
     "constraints",
     "score",
+    "rows",
     "parents",
     "candidates",
     "cpt",

@@ -81,9 +81,7 @@ def test_scores_match_their_formulas(family, kind, ess, penalty):
 @given(families(), st.sampled_from(KINDS), st.data())
 def test_weighted_scores_match_their_formulas(family, kind, draw):
     rows, card, child, parents = family
-    weights = [
-        draw.draw(st.floats(0.0, 3.0).map(lambda w: round(w, 3))) for _ in rows
-    ]
+    weights = [draw.draw(st.floats(0.0, 3.0).map(lambda w: round(w, 3))) for _ in rows]
     data = make_data(rows, card, weights=np.array(weights))
     found = family_score(data, f"v{child}", [f"v{p}" for p in parents], score=kind)
     expected = oracle.family_score(rows, card, child, parents, kind, weights=weights)

@@ -107,14 +107,14 @@ void bind_searches(nb::module_& m) {
         {
           nb::gil_scoped_release nogil;
           const std::vector<std::int32_t> order(start.data(), start.data() + start.size());
-          result = search_orders(
-              lists_of(offsets, scores, member_offsets, members), order,
-              {n_chains, patience, max_window, seconds, seed, interrupt.progress()}, n_threads,
-              interrupt.stop());
+          result =
+              search_orders(lists_of(offsets, scores, member_offsets, members), order,
+                            {n_chains, patience, max_window, seconds, seed, interrupt.progress()},
+                            n_threads, interrupt.stop());
         }
         interrupt.raise_others();
-        return nb::make_tuple(own(std::move(result.choices)), result.score,
-                              result.n_perturbations, result.stopped, interrupt.was_hit());
+        return nb::make_tuple(own(std::move(result.choices)), result.n_perturbations,
+                              result.stopped, interrupt.was_hit());
       },
       "offsets"_a.noconvert(), "scores"_a.noconvert(), "member_offsets"_a.noconvert(),
       "members"_a.noconvert(), "start"_a.noconvert(), "n_chains"_a, "patience"_a, "max_window"_a,

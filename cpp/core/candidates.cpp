@@ -29,7 +29,8 @@ bool precedes(const Candidate& a, const Candidate& b) {
 
 // A set must beat its subsets by more than rounding.
 bool beats(double score, double other) {
-  return score > other + 1e-11 * std::abs(score) + 1e-12 || (other == kMinusInfinity && score > other);
+  return score > other + 1e-11 * std::abs(score) + 1e-12 ||
+         (other == kMinusInfinity && score > other);
 }
 
 OwnedParentLists pack(std::vector<std::vector<Candidate>>& lists) {
@@ -112,7 +113,8 @@ class Exhaustive {
     for (const auto card : card_) child_cards_.push_back(card);
     std::ranges::sort(child_cards_);
     child_cards_.erase(std::unique(child_cards_.begin(), child_cards_.end()), child_cards_.end());
-    if (scorer.rule().kind != ScoreKind::k2) child_cards_.resize(std::min<std::size_t>(1, child_cards_.size()));
+    if (scorer.rule().kind != ScoreKind::k2)
+      child_cards_.resize(std::min<std::size_t>(1, child_cards_.size()));
   }
 
   OwnedParentLists run(std::size_t n_threads, const Stop& stop, CandidateCount& count) {
@@ -168,9 +170,11 @@ class Exhaustive {
                  [&](const std::vector<std::int32_t>& set) { heads.push_back(set); });
     std::vector<Found> found(heads.size());
     const bool finished = parallel_for(
-        heads.size(), workers_.size(), stop, [&](std::size_t task, std::size_t thread) {
+        heads.size(), workers_.size(), stop,
+        [&](std::size_t task, std::size_t thread) {
           run_task(heads[task], size, workers_[thread], found[task]);
-        }, Caller::waits);
+        },
+        Caller::waits);
     for (auto& list : found)
       for (auto& [child, candidate] : list)
         lists_[static_cast<std::size_t>(child)].push_back(std::move(candidate));
@@ -180,7 +184,8 @@ class Exhaustive {
   void run_task(std::vector<std::int32_t> head, std::size_t size, Worker& worker, Found& found) {
     // Long tables in short batches, since a stop is noticed between two of them.
     const std::size_t n_rows = scorer_.counter().table().n_rows;
-    const std::size_t batch = std::clamp<std::size_t>((std::size_t{1} << 23) / (n_rows + 1), 16, 512);
+    const std::size_t batch =
+        std::clamp<std::size_t>((std::size_t{1} << 23) / (n_rows + 1), 16, 512);
     std::vector<std::int32_t> members;
     std::vector<VariableSet> sets;
     members.reserve(batch * size + 1);
@@ -215,7 +220,8 @@ class Exhaustive {
     const auto c = static_cast<std::size_t>(child);
     if (n_required_[c] == 0) return true;
     std::size_t present = 0;
-    for (const auto p : joint) present += rules_.required[c * n_vars_ + static_cast<std::size_t>(p)];
+    for (const auto p : joint)
+      present += rules_.required[c * n_vars_ + static_cast<std::size_t>(p)];
     return present == n_required_[c];
   }
 
@@ -254,9 +260,8 @@ class Exhaustive {
         auto& layer = layers_[set.size()];
         layer.n_occupied[rank] = n_occupied(counts);
         for (std::size_t v = 0; v < child_cards_.size(); ++v)
-          layer.values[rank * child_cards_.size() + v] =
-              scorer_.value(counts, scorer_.parent_pseudo_count(set, child_cards_[v]), n_cells,
-                            worker.joint);
+          layer.values[rank * child_cards_.size() + v] = scorer_.value(
+              counts, scorer_.parent_pseudo_count(set, child_cards_[v]), n_cells, worker.joint);
       }
       if (set.empty()) return;
       const double joint =
@@ -355,15 +360,17 @@ class Promising {
     const auto c = static_cast<std::size_t>(child);
     limit_ = std::min(static_cast<std::size_t>(rules.limit[c]), n_vars - 1);
     for (std::size_t p = 0; p < n_vars; ++p) {
-      if (rules.required[c * n_vars + p]) required_.push_back(static_cast<std::int32_t>(p));
-      else if (rules.allowed[c * n_vars + p] && p != c) optional_.push_back(static_cast<std::int32_t>(p));
+      if (rules.required[c * n_vars + p])
+        required_.push_back(static_cast<std::int32_t>(p));
+      else if (rules.allowed[c * n_vars + p] && p != c)
+        optional_.push_back(static_cast<std::int32_t>(p));
     }
   }
 
   std::vector<Candidate> run(VariableSet seed, std::size_t max_sets, double seconds) {
     if (seconds > 0)
-      deadline_ = Clock::now() +
-                  std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+      deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(seconds));
     const std::size_t root = evaluate(required_);
     const double base = scores_[root];
     const std::size_t n_seeds = evaluate_seed(seed);

@@ -232,7 +232,8 @@ class Climber {
 
   bool reversal_is_acyclic(std::size_t parent, std::size_t child) const {
     for (const auto q : parents_[child])
-      if (static_cast<std::size_t>(q) != parent && ancestry_.holds(parent, static_cast<std::size_t>(q)))
+      if (static_cast<std::size_t>(q) != parent &&
+          ancestry_.holds(parent, static_cast<std::size_t>(q)))
         return false;
     return true;
   }

@@ -135,7 +135,8 @@ class Chain {
 
   bool is_over() {
     if (over_) return true;
-    if ((++ticks_ & 15) == 0 && (stopped_.load(std::memory_order_relaxed) || Clock::now() > deadline_))
+    if ((++ticks_ & 15) == 0 &&
+        (stopped_.load(std::memory_order_relaxed) || Clock::now() > deadline_))
       over_ = true;
     return over_;
   }
@@ -339,7 +340,8 @@ OrderResult search_orders(const ParentLists& lists, const std::vector<std::int32
     if (options.seconds > 0) {
       const double share = options.seconds / static_cast<double>(rounds) *
                            static_cast<double>(chain / n_threads + 1);
-      deadline = began + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(share));
+      deadline =
+          began + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(share));
     }
     Rng rng(options.seed, chain);
     std::vector<std::int32_t> order(start);

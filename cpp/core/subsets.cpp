@@ -139,8 +139,8 @@ bool SubsetProgram::pass_backward(std::size_t n_threads, const Stop& stop) {
       double best = subset == full ? 0.0 : kMinusInfinity;
       for (std::uint32_t rest = full & ~subset; rest != 0; rest &= rest - 1) {
         const auto next = static_cast<std::size_t>(std::countr_zero(rest));
-        best = std::max(best, backward_[subset | (std::uint32_t{1} << next)] +
-                                  best_parents(next, subset));
+        best = std::max(
+            best, backward_[subset | (std::uint32_t{1} << next)] + best_parents(next, subset));
       }
       backward_[subset] = best;
     }
@@ -180,9 +180,9 @@ std::vector<double> SubsetProgram::best_through(std::size_t n_threads, const Sto
     for (std::size_t c = lists_.begin(v); c < lists_.end(v); ++c)
       through[c] = lists_.scores[c] + around[squeeze(mask_of(lists_.of(c)), v)];
   };
-  const bool finished =
-      parallel_for(n_vars_, n_threads, [&] { return stopped = stop && stop(); }, pass_through,
-                   caller_for(n_vars_));
+  const bool finished = parallel_for(
+      n_vars_, n_threads, [&] { return stopped = stop && stop(); }, pass_through,
+      caller_for(n_vars_));
   if (!finished) return {};
   return through;
 }

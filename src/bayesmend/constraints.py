@@ -100,7 +100,9 @@ class Constraints:
         allowed[(tier[:, None] < tier[None, :]) & (tier >= 0)[:, None]] = 0
         for parent, child in _indices(self.required, index, "required"):
             if not allowed[child, parent]:
-                _refuse_required(names[parent], names[child], tier[parent] > tier[child])
+                _refuse_required(
+                    names[parent], names[child], tier[parent] > tier[child]
+                )
             required[child, parent] = 1
         limit = np.full(n_vars, min(max_parents, max(n_vars - 1, 0)), np.int32)
         for name, own in self.max_parents.items():
@@ -194,7 +196,9 @@ def _check_required(
         )
         raise ParameterError(msg)
     try:
-        Dag(tuple(names), tuple(tuple(np.flatnonzero(row).tolist()) for row in required))
+        Dag(
+            tuple(names), tuple(tuple(np.flatnonzero(row).tolist()) for row in required)
+        )
     except CycleError as error:
         msg = f"the required arcs contradict each other: {error}"
         raise ParameterError(msg) from None

@@ -61,7 +61,9 @@ class Score:
 
     def __post_init__(self) -> None:
         if self.kind not in _KINDS:
-            msg = f"score must be one of {', '.join(_KINDS)}. Got {self.kind!r} instead."
+            msg = (
+                f"score must be one of {', '.join(_KINDS)}. Got {self.kind!r} instead."
+            )
             raise ParameterError(msg)
         if not (np.isfinite(self.ess) and self.ess > 0):
             msg = f"ess must be a finite number > 0. Got {self.ess!r} instead."
@@ -407,7 +409,9 @@ def resolve_family(
 def _check_families(families: Families, n_vars: int) -> None:
     first, n_parents = families.first_parent, len(families.parents)
     if len(first) != len(families) + 1 or first[0] != 0 or first[-1] != n_parents:
-        msg = "first_parent must rise from 0 to the number of parents, one step a family."
+        msg = (
+            "first_parent must rise from 0 to the number of parents, one step a family."
+        )
         raise ParameterError(msg)
     sizes = np.diff(first)
     if (sizes < 0).any():
