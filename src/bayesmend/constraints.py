@@ -62,8 +62,8 @@ class Constraints:
 
     Examples
     --------
-    >>> rules = Constraints(required=[("smoke", "cancer")], tiers=[["smoke"], ["cancer"]])
-    >>> rules.rules(["smoke", "cancer"], max_parents=3).allowed.tolist()
+    >>> known = Constraints(required=[("smoke", "cough")], tiers=[["smoke"], ["cough"]])
+    >>> known.rules(["smoke", "cough"], max_parents=3).allowed.tolist()
     [[0, 0], [1, 0]]
     """
 
@@ -100,9 +100,8 @@ class Constraints:
         allowed[(tier[:, None] < tier[None, :]) & (tier >= 0)[:, None]] = 0
         for parent, child in _indices(self.required, index, "required"):
             if not allowed[child, parent]:
-                _refuse_required(
-                    names[parent], names[child], tier[parent] > tier[child]
-                )
+                by_tiers = bool(tier[parent] > tier[child] >= 0)
+                _refuse_required(names[parent], names[child], by_tiers)
             required[child, parent] = 1
         limit = np.full(n_vars, min(max_parents, max(n_vars - 1, 0)), np.int32)
         for name, own in self.max_parents.items():
@@ -142,7 +141,8 @@ def check_max_parents(max_parents: int, what: str = "max_parents") -> int:
 
 def _index(name: str, index: Mapping[str, int], where: str) -> int:
     if name not in index:
-        msg = f"{where} names {name!r}, which is no variable. Available: {', '.join(index)}."
+        available = ", ".join(index)
+        msg = f"{where} names {name!r}, which is no variable. Available: {available}."
         raise ParameterError(msg)
     return index[name]
 
@@ -187,8 +187,8 @@ def _refuse_required(parent: str, child: str, by_tiers: bool) -> None:
 def _check_required(
     names: Sequence[str], required: NDArray[np.uint8], limit: NDArray[np.int32]
 ) -> None:
-    for child in np.flatnonzero(required.sum(axis=1) > limit):
-        parents = [names[p] for p in np.flatnonzero(required[child])]
+    for child in np.flatnonzero(required.sum(axis=1) > limit).tolist():
+        parents = [names[p] for p in np.flatnonzero(required[child]).tolist()]
         msg = (
             f"{len(parents)} parents of {names[child]!r} are required "
             f"({', '.join(parents)}), but it may have at most {limit[child]}. "

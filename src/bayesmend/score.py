@@ -357,8 +357,8 @@ def family_counts(
     n_cells = float(np.prod([float(data.card[v]) for v in (index, *parent_indices)]))
     if n_cells > 2**28:
         msg = (
-            f"the table of {child!r} given {len(parents)} parents has {n_cells:.3g} cells. "
-            "Use fewer parents; scores need no such table."
+            f"the table of {child!r} given {len(parents)} parents has {n_cells:.3g} "
+            "cells. Use fewer parents; scores need no such table."
         )
         raise ParameterError(msg)
     return _core.family_counts(
@@ -382,7 +382,8 @@ def check_complete(data: IncompleteData) -> None:
     row, variable = (int(x) for x in np.argwhere(data.missing_mask)[0])
     msg = (
         f"variable {data.names[variable]!r} is missing in row {row}, and a score needs "
-        f"complete data (missing cells in all: {data.n_missing}). Complete the table first."
+        f"complete data (missing cells in all: {data.n_missing}). Complete the table "
+        "first."
     )
     raise DataError(msg)
 

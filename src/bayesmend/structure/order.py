@@ -114,7 +114,7 @@ def solve_order(
         _order_of(start, parent_sets), restarts, clock.left
     )
     if (choices < 0).any():
-        # No chain met an order in which every variable has a candidate; there may be one.
+        # No chain met an order in which every variable has a candidate.
         choices, n_perturbations, *_ = search(
             feasible_order(parent_sets), 1, 1e-3 if interrupted else clock.left
         )

@@ -87,7 +87,10 @@ class Clock:
 
     def __init__(self, time_limit: float | None = None) -> None:
         if time_limit is not None and not time_limit > 0:
-            msg = f"time_limit must be a number of seconds > 0. Got {time_limit!r} instead."
+            msg = (
+                "time_limit must be a number of seconds > 0. "
+                f"Got {time_limit!r} instead."
+            )
             raise ParameterError(msg)
         self._start, self._limit = time.perf_counter(), time_limit
 

@@ -33,7 +33,7 @@ _SUBSETS_VARS = 20
 _ILP_SETS = 50_000
 _ILP_VARS = 100
 _ILP_SECONDS = 60.0
-# Perturbations without gain after which the first answer for the integer programme is in.
+# Perturbations without gain that end the search for a first answer.
 _FIRST_PATIENCE = 20
 
 

@@ -106,6 +106,7 @@ def best_through(parent_sets: ParentSets, *, n_threads: int = 0) -> NDArray[np.f
     if parent_sets.n_vars == 0:
         return np.zeros(0)
     _check_memory(parent_sets.n_vars, through=True)
+    through: NDArray[np.float64]
     _, _, through, finished, _ = _run(parent_sets, True, None, n_threads)
     if not finished:
         raise KeyboardInterrupt
