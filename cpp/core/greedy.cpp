@@ -81,7 +81,9 @@ class Climber {
         scores_(n_vars_, 0.0),
         gains_(n_vars_ * n_vars_, kMinusInfinity),
         best_add_(n_vars_, kStale),
-        last_changed_(n_vars_ * n_vars_, 0) {
+        last_changed_(n_vars_ * n_vars_, 0),
+        // Half of the pairs stay free, or a climb among few variables could not move.
+        tabu_length_(std::min(options.tabu_length, n_vars_ * n_vars_ / 4)) {
     if (options.seconds > 0)
       deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                      std::chrono::duration<double>(options.seconds));
@@ -227,7 +229,7 @@ class Climber {
 
   bool is_tabu(std::size_t parent, std::size_t child) const {
     const auto last = last_changed_[std::min(parent, child) * n_vars_ + std::max(parent, child)];
-    return last > 0 && n_moves_ - last < options_.tabu_length;
+    return last > 0 && n_moves_ - last < tabu_length_;
   }
 
   bool reversal_is_acyclic(std::size_t parent, std::size_t child) const {
@@ -337,19 +339,35 @@ class Climber {
     const auto current = parents_;  // which the gains belong to
     parents_ = parents;
     ancestry_.rebuild(parents_);
-    const std::size_t n_moves = std::max<std::size_t>(4, n_vars_ / 5);
-    for (std::size_t k = 0; k < 20 * n_moves && n_vars_ > 1; ++k) {
-      const std::size_t p = rng_.below(n_vars_), c = rng_.below(n_vars_);
-      if (std::ranges::binary_search(parents_[c], static_cast<std::int32_t>(p))) {
-        if (!may_remove(p, c)) continue;
-        erase_parent(p, c);
-        ancestry_.rebuild(parents_);
-      } else if (k % 20 == 0 && may_add(p, c) && !ancestry_.holds(c, p)) {
-        insert_parent(p, c);
-        ancestry_.add(p, c);
-      }
+    const std::size_t n_moves = std::max<std::size_t>(3, n_vars_ / 5);
+    for (std::size_t k = 0; k < n_moves && n_vars_ > 1; ++k) {
+      if (rng_.below(2) == 0)
+        remove_some_arc();
+      else
+        add_some_arc();
     }
     return std::exchange(parents_, current);
+  }
+
+  void remove_some_arc() {
+    std::vector<std::pair<std::size_t, std::size_t>> arcs;
+    for (std::size_t c = 0; c < n_vars_; ++c)
+      for (const auto p : parents_[c])
+        if (may_remove(static_cast<std::size_t>(p), c)) arcs.emplace_back(p, c);
+    if (arcs.empty()) return;
+    const auto [p, c] = arcs[rng_.below(arcs.size())];
+    erase_parent(p, c);
+    ancestry_.rebuild(parents_);
+  }
+
+  void add_some_arc() {
+    for (std::size_t attempt = 0; attempt < 20; ++attempt) {
+      const std::size_t p = rng_.below(n_vars_), c = rng_.below(n_vars_);
+      if (!is_addition(p, c) || ancestry_.holds(c, p)) continue;
+      insert_parent(p, c);
+      ancestry_.add(p, c);
+      return;
+    }
   }
 
   // Parents per task: a stop is noticed between two tasks.
@@ -370,6 +388,7 @@ class Climber {
   std::vector<double> gains_;          // [child][parent]: of adding it, or of removing it
   std::vector<std::size_t> best_add_;  // per child, cycles aside
   std::vector<std::size_t> last_changed_;
+  std::size_t tabu_length_;
   double total_ = 0.0, best_ = 0.0;
   std::size_t n_moves_ = 0, n_changes_ = 0;
   bool over_ = false, is_cut_ = false;

@@ -116,8 +116,6 @@ def candidates_from(
         raise ParameterError(msg)
     data = scorer.data
     seeds = _seeds(seed_dag, data, rules)
-    if data.n_vars == 0:
-        return ParentSets.from_lists((), [])
     if method == "auto":
         is_small = can_score_all(data, int(rules.limit.max()), time_limit)
         method = "all" if is_small else "promising"

@@ -128,7 +128,7 @@ def climb_from(
         clock.reporter(progress, "hill climbing"),
     )
     dag = Dag(names, tuple(map(tuple, parents)))
-    detail = {"changes": n_changes, "restarts": restarts}
+    detail: dict[str, object] = {"changes": n_changes, "restarts": restarts}
     if stopped:
         detail["stopped"] = "interrupted" if interrupted else "time limit"
     return Solution(

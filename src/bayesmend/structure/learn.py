@@ -177,7 +177,7 @@ class _Search:
     ) -> tuple[Solution, dict[str, Any]]:
         # A fast first answer: it leads best-first candidates, and starts the others.
         first = self._greedy(restarts=5 if solver == "greedy" else 0)
-        if self.scorer.data.n_vars == 0 or solver == "greedy":
+        if solver == "greedy":
             return first, {}
         if "stopped" in first.detail:
             return first, {"reached": "hill climbing"}
