@@ -295,7 +295,9 @@ def acyclic_choices(lists):
     """Every choice of one (score, parents) pair per variable without a cycle."""
     n = len(lists)
     for choice in itertools.product(*lists):
-        arcs = {(p, child) for child, (_, members) in enumerate(choice) for p in members}
+        arcs = {
+            (p, child) for child, (_, members) in enumerate(choice) for p in members
+        }
         if is_acyclic(n, arcs):
             yield choice
 

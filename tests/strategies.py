@@ -66,8 +66,12 @@ def candidate_lists(draw, min_vars=1, max_vars=4, max_lists=5, scores=SCORES):
     lists = []
     for v in range(n):
         others = [u for u in range(n) if u != v]
-        members = st.lists(st.sampled_from(others), unique=True) if others else st.just([])
-        sets = draw(st.lists(members.map(lambda m: tuple(sorted(m))), max_size=max_lists))
+        members = (
+            st.lists(st.sampled_from(others), unique=True) if others else st.just([])
+        )
+        sets = draw(
+            st.lists(members.map(lambda m: tuple(sorted(m))), max_size=max_lists)
+        )
         distinct = [s for s in dict.fromkeys(sets) if s]
         pairs = [(draw(scores), s) for s in distinct]
         lists.append([(draw(scores.filter(np.isfinite)), ()), *pairs])

@@ -93,9 +93,7 @@ def test_the_answer_is_no_worse_than_the_start(seed):
     data = table_of(linked_rows(card, 50, seed=seed % 7), card)
     rng = np.random.default_rng(seed)
     order = rng.permutation(5)
-    arcs = [
-        (int(order[i]), int(order[i + 1])) for i in range(4) if rng.random() < 0.7
-    ]
+    arcs = [(int(order[i]), int(order[i + 1])) for i in range(4) if rng.random() < 0.7]
     start = Dag.from_arcs(data.names, arcs)
     found = climb(data, start=start, restarts=0)
     assert found.score >= dag_score(data, start) - 1e-9
@@ -168,7 +166,9 @@ def test_progress_is_told_what_goes_on():
     card = [3] * 100
     data = table_of(linked_rows(card, 20_000, seed=5), card)
     told = []
-    climb(data, seed=1, time_limit=1, restarts=10**6, progress=lambda *x: told.append(x))
+    climb(
+        data, seed=1, time_limit=1, restarts=10**6, progress=lambda *x: told.append(x)
+    )
     assert told
     assert told[-1][0].startswith("hill climbing: ")
 

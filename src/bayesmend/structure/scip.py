@@ -11,8 +11,11 @@ small, so its tolerances are small beside the differences that matter.
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -65,7 +68,7 @@ class Outcome:
 
     chosen: NDArray[np.int32]  # candidate of each variable
     loss_bound: float  # no acyclic choice loses less
-    stopped: str | None  # "time", "gap", "nodes", "interrupt", or None: proven
+    stopped: str | None  # why, as in _STOPPED; None: proven
     counts: dict[str, int] = field(default_factory=dict)
 
 
@@ -111,14 +114,28 @@ def minimise(
         _build(model, handler, limits)
         _configure(model, limits, seed)
         if not limits.remaining():
-            return Outcome(incumbent, 0.0, "time")
-        model.optimizeNogil()
+            return Outcome(incumbent, 0.0, "time limit")
+        with _interrupts(model):
+            model.optimizeNogil()
         if handler.failure is not None:
             raise handler.failure
         return _outcome(model, handler, limits)
     finally:
         model.freeProb()
         handler.model = None  # the model and its handler hold each other
+
+
+@contextmanager
+def _interrupts(model: Model) -> Iterator[None]:
+    """Let Ctrl-C end the search. SCIP's own handler would print on stdout."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: model.interruptSolve())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class Acyclicity(Conshdlr):  # type: ignore[misc]
@@ -289,6 +306,7 @@ def _configure(model: Model, limits: Limits, seed: int) -> None:
         match name.split("/"):
             case ["separating", separator, "freq"] if separator not in KEPT_SEPARATORS:
                 model.setParam(name, -1)
+    model.setParam("misc/catchctrlc", False)
     for name, value in SETTINGS.items():
         model.setParam(name, value)
     model.setParam("randomization/randomseedshift", seed)
@@ -299,11 +317,11 @@ def _configure(model: Model, limits: Limits, seed: int) -> None:
 
 
 _STOPPED = {
-    "timelimit": "time",
-    "totalnodelimit": "nodes",
-    "userinterrupt": "interrupt",
+    "timelimit": "time limit",
+    "totalnodelimit": "node limit",
+    "userinterrupt": "interrupted",
     "gaplimit": "gap",
-    "memlimit": "memory",
+    "memlimit": "memory limit",
 }
 
 

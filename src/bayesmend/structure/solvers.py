@@ -89,6 +89,7 @@ def solve(
     """
     if callable(solver):
         return _solve_by_callable(parent_sets, solver)
+    seed = as_generator(seed)
     if solver == "auto":
         return _solve_auto(
             parent_sets, time_limit, start, seed, n_threads, progress=progress
@@ -127,14 +128,14 @@ def _solve_by_ilp(
     progress: Progress | None,
 ) -> Solution:
     """Give the integer programme a first answer of the order search."""
-    clock, generator = Clock(time_limit), as_generator(seed)
+    clock = Clock(time_limit)
     first = solve_order(
         parent_sets,
         time_limit=None if time_limit is None else min(0.5, 0.1 * time_limit),
         start=start,
         restarts=1,
         patience=_FIRST_PATIENCE,
-        seed=generator,
+        seed=seed,
         n_threads=n_threads,
         progress=progress,
     )
@@ -145,7 +146,7 @@ def _solve_by_ilp(
         parent_sets,
         time_limit=clock.left,
         start=first.dag,
-        seed=generator,
+        seed=seed,
         n_threads=n_threads,
         progress=progress,
     )
