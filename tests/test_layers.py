@@ -45,6 +45,7 @@ LAYERS = [
     "datasets",
     "terminal",
     "options",
+    "commands",
     "cli",
     "__main__",
 ]
@@ -56,7 +57,7 @@ CORE_CALLERS |= {"structure", "network"}
 
 # Optional packages are imported inside the functions that need them.
 ALLOWED_AT_IMPORT = {"numpy", "bayesmend", *sys.stdlib_module_names}
-EDGE = {"terminal", "options", "cli"}
+EDGE = {"terminal", "options", "commands", "cli"}
 # Modules that are themselves imported inside functions, with the package they are for.
 ENGINES = {"structure/scip.py": {"pyscipopt"}}
 

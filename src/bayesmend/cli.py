@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayesmend.commands import structure
 from bayesmend.errors import ParameterError
 from bayesmend.options import (
     Debug,
@@ -288,6 +289,9 @@ def demo(
     typer.echo("Files:")
     for path, what in zip(files, _DEMO_FILES, strict=True):
         typer.echo(f"  {path}  {what}")
+
+
+app.command()(structure)
 
 
 _DEMO_FILES = (
