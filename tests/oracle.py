@@ -368,3 +368,68 @@ def describe(rows, n_vars):
         missing = tuple(v for v, code in enumerate(row) if code == 255)
         holes[missing] = holes.get(missing, 0) + 1
     return counts, holes
+
+
+# --- candidate parent sets and structure ----------------------------------------------
+
+
+def candidate_sets(n, child, limit, forbidden=(), required=()):
+    """Every parent set of a child within the rules, as ascending tuples."""
+    others = [v for v in range(n) if v != child and v not in forbidden]
+    return [
+        members
+        for size in range(limit + 1)
+        for members in itertools.combinations(others, size)
+        if set(required) <= set(members)
+    ]
+
+
+def worthwhile(scores, margin):
+    """Sets that beat each proper subset by more than a margin; scores by set."""
+    return {
+        members
+        for members, score in scores.items()
+        if all(
+            score > other + margin
+            for subset, other in scores.items()
+            if set(subset) < set(members)
+        )
+    }
+
+
+def acyclic_choices(lists):
+    """Every choice of one (score, parents) pair per variable without a cycle."""
+    n = len(lists)
+    for choice in itertools.product(*lists):
+        arcs = {
+            (p, child) for child, (_, members) in enumerate(choice) for p in members
+        }
+        if is_acyclic(n, arcs):
+            yield choice
+
+
+def best_choice_score(lists):
+    """Score of the best acyclic choice, by trying all of them."""
+    totals = [sum(score for score, _ in choice) for choice in acyclic_choices(lists)]
+    return max(totals, default=-math.inf)
+
+
+def best_through(lists):
+    """For each variable and pair: the best score of an acyclic choice that uses it."""
+    best = [[-math.inf] * len(pairs) for pairs in lists]
+    for choice in acyclic_choices(lists):
+        total = sum(score for score, _ in choice)
+        for v, pair in enumerate(choice):
+            k = lists[v].index(pair)
+            best[v][k] = max(best[v][k], total)
+    return best
+
+
+def best_dag_score(n, family, limit):
+    """Score of the best DAG over all DAGs; family(child, parents) is a score."""
+    best = -math.inf
+    for arcs in all_dags(n):
+        parents = [tuple(sorted(a for a, b in arcs if b == v)) for v in range(n)]
+        if max(map(len, parents), default=0) <= limit:
+            best = max(best, sum(family(v, parents[v]) for v in range(n)))
+    return best

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from bayesmend import Dag, Network
+from bayesmend import Dag, IncompleteData, Network
 
 # Graphs and networks.
 
@@ -108,3 +108,78 @@ def awkward_tables(draw, max_rows=10):
     pool = draw(st.lists(awkward_text, min_size=1, max_size=5))
     row = st.lists(st.sampled_from(pool), min_size=n_vars, max_size=n_vars)
     return [header, *draw(st.lists(row, max_size=max_rows))]
+
+
+# Candidate parent sets and complete tables.
+
+SCORES = st.one_of(
+    st.floats(-50, 50).map(lambda x: round(x, 2)),
+    st.sampled_from([-3.0, -2.0, -1.0]),  # ties
+    st.just(-np.inf),
+)
+
+
+@st.composite
+def candidate_lists(draw, min_vars=1, max_vars=4, max_lists=5, scores=SCORES):
+    """One list of (score, parents) pairs per variable; each has the empty set."""
+    n = draw(st.integers(min_vars, max_vars))
+    lists = []
+    for v in range(n):
+        others = [u for u in range(n) if u != v]
+        members = (
+            st.lists(st.sampled_from(others), unique=True) if others else st.just([])
+        )
+        sets = draw(
+            st.lists(members.map(lambda m: tuple(sorted(m))), max_size=max_lists)
+        )
+        distinct = [s for s in dict.fromkeys(sets) if s]
+        pairs = [(draw(scores), s) for s in distinct]
+        lists.append([(draw(scores.filter(np.isfinite)), ()), *pairs])
+    return lists
+
+
+def random_lists(n_vars, n_sets, max_parents, seed):
+    """Many candidates with scores that fall with every missing member."""
+    rng = np.random.default_rng(seed)
+    lists = []
+    for v in range(n_vars):
+        others = [u for u in range(n_vars) if u != v]
+        found = {(): -10.0 - 5.0 * rng.random()}
+        for _ in range(n_sets - 1):
+            size = int(rng.integers(1, min(max_parents, n_vars - 1) + 1))
+            members = tuple(sorted(rng.choice(others, size, replace=False).tolist()))
+            found[members] = found[()] + 3.0 * rng.random() * size
+        lists.append([(score, members) for members, score in found.items()])
+    return lists
+
+
+@st.composite
+def complete_tables(draw, min_vars=1, max_vars=5, max_rows=40, max_states=4):
+    """Rows of codes and the number of states; some columns are constant."""
+    n = draw(st.integers(min_vars, max_vars))
+    card = [draw(st.integers(1, max_states)) for _ in range(n)]
+    # A low ceiling on the states that occur gives constant columns and unseen states.
+    seen = [draw(st.integers(1, r)) for r in card]
+    row = st.tuples(*(st.integers(0, s - 1) for s in seen))
+    return draw(st.lists(row, max_size=max_rows)), card
+
+
+def table_of(rows, card, weights=None):
+    codes = np.array(rows, np.uint8).reshape(len(rows), len(card))
+    return IncompleteData.from_codes(
+        codes,
+        names=[f"v{i}" for i in range(len(card))],
+        states=[tuple(range(r)) for r in card],
+        weights=weights,
+    )
+
+
+def linked_rows(card, n_rows, seed):
+    """Rows in which each variable copies its predecessor more often than not."""
+    rng = np.random.default_rng(seed)
+    rows = np.zeros((n_rows, len(card)), int)
+    for v, r in enumerate(card):
+        own = rng.integers(0, r, n_rows)
+        copied = rows[:, v - 1] % r if v else own
+        rows[:, v] = np.where(rng.random(n_rows) < 0.6, copied, own)
+    return rows

@@ -17,6 +17,7 @@ from bayesmend.data import IncompleteData
 from bayesmend.datasets import load_network
 from bayesmend.formats import read_network
 
+COMMANDS = ["summary", "convert", "sample", "hide", "structure", "demo"]
 TABLE = "smoke,cough,age\nyes,1,young\nno,0,\nyes,NA,old\nno,0,young\n"
 
 
@@ -66,7 +67,7 @@ def test_version_is_the_version_of_the_package():
 
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])
-@pytest.mark.parametrize("command", ["summary", "convert", "sample", "hide", "demo"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself(command, flag):
     text = ok(command, flag)
     assert text.startswith(f"Usage: bayesmend {command}")

@@ -2,6 +2,7 @@
 
 namespace bayesmend::bind {
 void bind_augment(nb::module_& m);
+void bind_clusters(nb::module_& m);
 void bind_csv(nb::module_& m);
 void bind_patterns(nb::module_& m);
 void bind_sample(nb::module_& m);
@@ -13,6 +14,7 @@ NB_MODULE(_core, m) {
   using namespace bayesmend::bind;
   m.doc() = "The compiled core: encoded integers in, numbers out.";
   bind_augment(m);
+  bind_clusters(m);
   bind_csv(m);
   bind_patterns(m);
   bind_sample(m);

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayesmend.commands import structure
 from bayesmend.errors import ParameterError
 from bayesmend.options import (
     Debug,
@@ -290,6 +291,9 @@ def demo(
     for path, what in zip(files, _DEMO_FILES, strict=True):
         typer.echo(f"  {path!s:{width}}  {what}")
     typer.echo(f"\nNext: bayesmend hide --help, bayesmend summary {files[2]}")
+
+
+app.command()(structure)
 
 
 _DEMO_FILES = (

@@ -16,6 +16,8 @@ __all__ = [
     "Seed",
     "States",
     "Table",
+    "Threads",
+    "TimeLimit",
 ]
 
 Table = Annotated[
@@ -78,3 +80,13 @@ Discretize = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Threads = Annotated[
+    int,
+    typer.Option(
+        "--threads", metavar="N", help="Number of threads; 0: one per core.", min=0
+    ),
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option("--time-limit", metavar="S", help="Seconds; no limit by default."),
+]

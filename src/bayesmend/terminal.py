@@ -36,6 +36,7 @@ __all__ = [
     "STREAM",
     "Commands",
     "check_outputs",
+    "json_text",
     "notice",
     "pair",
     "print_json",
@@ -136,9 +137,14 @@ def check_outputs(paths: Sequence[Path | None], *, force: bool) -> None:
         raise ParameterError(message)
 
 
+def json_text(value: object) -> str:
+    """Render one JSON object."""
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
 def print_json(value: object) -> None:
     """Print one JSON object on stdout."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    typer.echo(json_text(value))
 
 
 def read_table(

@@ -26,7 +26,7 @@ def climb(
     start: Dag | None = None,
     tabu_length: int = 10,
     tabu_moves: int = 10,
-    restarts: int = 5,
+    restarts: int = 20,
     time_limit: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
@@ -52,7 +52,7 @@ def climb(
         For so many changes a changed pair of variables stays as it is.
     tabu_moves : int, default=10
         The climb goes on through so many changes without a gain.
-    restarts : int, default=5
+    restarts : int, default=20
         Climbs from random changes of the best DAG.
     time_limit : float, optional
         Seconds; the best DAG so far is returned.
@@ -97,7 +97,7 @@ def climb_from(
     start: Dag | None = None,
     tabu_length: int = 10,
     tabu_moves: int = 10,
-    restarts: int = 5,
+    restarts: int = 20,
     time_limit: float | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
@@ -128,7 +128,7 @@ def climb_from(
         clock.reporter(progress, "hill climbing"),
     )
     dag = Dag(names, tuple(map(tuple, parents)))
-    detail = {"changes": n_changes, "restarts": restarts}
+    detail: dict[str, object] = {"changes": n_changes, "restarts": restarts}
     if stopped:
         detail["stopped"] = "interrupted" if interrupted else "time limit"
     return Solution(
