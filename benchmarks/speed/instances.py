@@ -17,7 +17,7 @@ def network_path(name):
             return path
     sys.exit(
         f"network {name!r} not found in {DATA / 'networks'}. "
-        "Set BAYESMEND_DATA to a folder with networks/*.bif from the bnlearn repository."
+        "Set BAYESMEND_DATA to a folder with networks/*.bif of the bnlearn repository."
     )
 
 

@@ -1,8 +1,8 @@
 """Family scores: all families with up to 3 parents of ALARM, against peers and NumPy.
 
 The peers score a fixed random sample of the same families one by one, through their
-public interfaces; their rate is families per second. The NumPy version is a careful one:
-mixed-radix codes, ``bincount``, tabulated log-gamma, parent codes reused.
+public interfaces; their rate is families per second. The NumPy version is a careful
+one: mixed-radix codes, ``bincount``, tabulated log-gamma, parent codes reused.
 """
 
 import time

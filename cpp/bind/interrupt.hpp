@@ -15,8 +15,8 @@ class Interrupt {
   // `seconds`: a time limit for searches that keep none themselves; 0 for none.
   explicit Interrupt(nb::object report, double seconds = 0.0) : report_(std::move(report)) {
     if (seconds > 0)
-      deadline_ = Clock::now() +
-                  std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+      deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(seconds));
   }
 
   Stop stop() {
@@ -37,9 +37,8 @@ class Interrupt {
     if (PyErr_CheckSignals() != 0) return note_exception();
     if (!report_.is_none() && Clock::now() - last_ > std::chrono::milliseconds(200)) {
       last_ = Clock::now();
-      PyObject* answer =
-          PyObject_CallFunction(report_.ptr(), "dn", progress_.best(),
-                                static_cast<Py_ssize_t>(progress_.steps()));
+      PyObject* answer = PyObject_CallFunction(report_.ptr(), "dn", progress_.best(),
+                                               static_cast<Py_ssize_t>(progress_.steps()));
       if (answer == nullptr) return note_exception();
       Py_DECREF(answer);
     }

@@ -1,6 +1,7 @@
 #include "bind/bind.hpp"
 
 namespace bayesmend::bind {
+void bind_clusters(nb::module_& m);
 void bind_csv(nb::module_& m);
 void bind_patterns(nb::module_& m);
 void bind_sample(nb::module_& m);
@@ -11,6 +12,7 @@ void bind_structure(nb::module_& m);
 NB_MODULE(_core, m) {
   using namespace bayesmend::bind;
   m.doc() = "The compiled core: encoded integers in, numbers out.";
+  bind_clusters(m);
   bind_csv(m);
   bind_patterns(m);
   bind_sample(m);

@@ -16,9 +16,9 @@ void bind_score(nb::module_& m) {
             std::vector<double> scores;
             {
               nb::gil_scoped_release nogil;
-              scores = score_families(self.scorer(),
-                                      {view(child), view(first_parent), view(parents)}, n_threads,
-                                      interrupted);
+              scores =
+                  score_families(self.scorer(), {view(child), view(first_parent), view(parents)},
+                                 n_threads, interrupted);
             }
             raise_if_interrupted();
             return own(std::move(scores));
@@ -42,8 +42,9 @@ void bind_score(nb::module_& m) {
       "columns"_a.noconvert(), "card"_a.noconvert(), "weights"_a.noconvert(), "child"_a,
       "parents"_a.noconvert());
   m.def("n_cores", [] { return resolve_threads(0); });
-  m.def("bit_kernel", [] { return bit_kernels().name; },
-        "Name of the counting kernel chosen for this processor.");
+  m.def(
+      "bit_kernel", [] { return bit_kernels().name; },
+      "Name of the counting kernel chosen for this processor.");
 }
 
 }  // namespace bayesmend::bind

@@ -1,4 +1,8 @@
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+
+#include <limits>
+#include <tuple>
 
 #include "bind/interrupt.hpp"
 #include "bind/scorer.hpp"
@@ -20,10 +24,10 @@ ParentLists lists_of(const Offsets& offsets, const Scores& scores, const Offsets
   return {view(offsets), view(scores), view(member_offsets), view(members)};
 }
 
-nb::tuple candidates_tuple(OwnedParentLists&& lists, const CandidateCount& count) {
-  return nb::make_tuple(own(std::move(lists.offsets)), own(std::move(lists.scores)),
-                        own(std::move(lists.member_offsets)), own(std::move(lists.members)),
-                        count.n_scored, count.n_skipped);
+auto candidates_tuple(OwnedParentLists&& lists, const CandidateCount& count) {
+  return std::make_tuple(own(std::move(lists.offsets)), own(std::move(lists.scores)),
+                         own(std::move(lists.member_offsets)), own(std::move(lists.members)),
+                         count.n_scored, count.n_skipped);
 }
 
 void bind_candidates(nb::module_& m) {
@@ -89,8 +93,8 @@ void bind_subsets(nb::module_& m) {
           }
         }
         interrupt.raise_others();
-        return nb::make_tuple(own(std::move(choices)), score, own(std::move(best_through)),
-                              finished, interrupt.was_hit());
+        return std::make_tuple(own(std::move(choices)), score, own(std::move(best_through)),
+                               finished, interrupt.was_hit());
       },
       "offsets"_a.noconvert(), "scores"_a.noconvert(), "member_offsets"_a.noconvert(),
       "members"_a.noconvert(), "through"_a, "seconds"_a, "n_threads"_a);
@@ -107,14 +111,14 @@ void bind_searches(nb::module_& m) {
         {
           nb::gil_scoped_release nogil;
           const std::vector<std::int32_t> order(start.data(), start.data() + start.size());
-          result = search_orders(
-              lists_of(offsets, scores, member_offsets, members), order,
-              {n_chains, patience, max_window, seconds, seed, interrupt.progress()}, n_threads,
-              interrupt.stop());
+          result =
+              search_orders(lists_of(offsets, scores, member_offsets, members), order,
+                            {n_chains, patience, max_window, seconds, seed, interrupt.progress()},
+                            n_threads, interrupt.stop());
         }
         interrupt.raise_others();
-        return nb::make_tuple(own(std::move(result.choices)), result.score,
-                              result.n_perturbations, result.stopped, interrupt.was_hit());
+        return std::make_tuple(own(std::move(result.choices)), result.n_perturbations,
+                               result.stopped, interrupt.was_hit());
       },
       "offsets"_a.noconvert(), "scores"_a.noconvert(), "member_offsets"_a.noconvert(),
       "members"_a.noconvert(), "start"_a.noconvert(), "n_chains"_a, "patience"_a, "max_window"_a,
@@ -135,8 +139,8 @@ void bind_searches(nb::module_& m) {
               interrupt.stop());
         }
         interrupt.raise_others();
-        return nb::make_tuple(result.parents, result.score, result.n_changes, result.stopped,
-                              interrupt.was_hit());
+        return std::make_tuple(result.parents, result.score, result.n_changes, result.stopped,
+                               interrupt.was_hit());
       },
       "scorer"_a, "allowed"_a.noconvert(), "required"_a.noconvert(), "limit"_a.noconvert(),
       "start"_a, "tabu_length"_a, "tabu_moves"_a, "restarts"_a, "seconds"_a, "seed"_a,

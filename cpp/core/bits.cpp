@@ -162,8 +162,7 @@ BitKernels choose_kernels() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vpopcntdq"))
     return {"avx512", count_both_avx512, intersect_avx512, 384};
   if (__builtin_cpu_supports("avx2")) return {"avx2", count_both_avx2, intersect_avx2, 96};
-  if (__builtin_cpu_supports("popcnt"))
-    return {"popcnt", count_both_popcnt, intersect_popcnt, 48};
+  if (__builtin_cpu_supports("popcnt")) return {"popcnt", count_both_popcnt, intersect_popcnt, 48};
 #endif
   return {"portable", count_both_portable, intersect_portable, 24};
 }

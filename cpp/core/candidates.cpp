@@ -1,6 +1,7 @@
 #include "core/candidates.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <iterator>
@@ -12,6 +13,7 @@
 namespace bayesmend {
 namespace {
 
+using Clock = std::chrono::steady_clock;
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 struct Candidate {
@@ -27,7 +29,8 @@ bool precedes(const Candidate& a, const Candidate& b) {
 
 // A set must beat its subsets by more than rounding.
 bool beats(double score, double other) {
-  return score > other + 1e-11 * std::abs(score) + 1e-12 || (other == kMinusInfinity && score > other);
+  return score > other + 1e-11 * std::abs(score) + 1e-12 ||
+         (other == kMinusInfinity && score > other);
 }
 
 OwnedParentLists pack(std::vector<std::vector<Candidate>>& lists) {
@@ -110,14 +113,15 @@ class Exhaustive {
     for (const auto card : card_) child_cards_.push_back(card);
     std::ranges::sort(child_cards_);
     child_cards_.erase(std::unique(child_cards_.begin(), child_cards_.end()), child_cards_.end());
-    if (scorer.rule().kind != ScoreKind::k2) child_cards_.resize(std::min<std::size_t>(1, child_cards_.size()));
+    if (scorer.rule().kind != ScoreKind::k2)
+      child_cards_.resize(std::min<std::size_t>(1, child_cards_.size()));
   }
 
   OwnedParentLists run(std::size_t n_threads, const Stop& stop, CandidateCount& count) {
     workers_ = std::vector<Worker>(resolve_threads(n_threads));
     layers_.resize(max_parents_ + 1);
     for (std::size_t size = 0; size <= max_parents_ + 1; ++size)
-      if (!run_layer(size, stop)) return {};
+      if (!run_layer(size, [&] { return stopped_ = stop && stop(); })) return {};
     for (const auto& worker : workers_) {
       count.n_scored += worker.n_scored;
       count.n_skipped += worker.n_skipped;
@@ -166,9 +170,11 @@ class Exhaustive {
                  [&](const std::vector<std::int32_t>& set) { heads.push_back(set); });
     std::vector<Found> found(heads.size());
     const bool finished = parallel_for(
-        heads.size(), workers_.size(), stop, [&](std::size_t task, std::size_t thread) {
+        heads.size(), workers_.size(), stop,
+        [&](std::size_t task, std::size_t thread) {
           run_task(heads[task], size, workers_[thread], found[task]);
-        });
+        },
+        Caller::waits);
     for (auto& list : found)
       for (auto& [child, candidate] : list)
         lists_[static_cast<std::size_t>(child)].push_back(std::move(candidate));
@@ -176,12 +182,15 @@ class Exhaustive {
   }
 
   void run_task(std::vector<std::int32_t> head, std::size_t size, Worker& worker, Found& found) {
-    constexpr std::size_t kBatch = 512;
+    // Long tables in short batches, since a stop is noticed between two of them.
+    const std::size_t n_rows = scorer_.counter().table().n_rows;
+    const std::size_t batch =
+        std::clamp<std::size_t>((std::size_t{1} << 23) / (n_rows + 1), 16, 512);
     std::vector<std::int32_t> members;
     std::vector<VariableSet> sets;
-    members.reserve(kBatch * size + 1);
+    members.reserve(batch * size + 1);
     auto flush = [&] {
-      score_sets(sets, worker, found);
+      if (!stopped_.load(std::memory_order_relaxed)) score_sets(sets, worker, found);
       sets.clear();
       members.clear();
     };
@@ -194,7 +203,7 @@ class Exhaustive {
                    const std::size_t first = members.size();
                    members.insert(members.end(), set.begin(), set.end());
                    sets.emplace_back(members.data() + first, size);
-                   if (sets.size() == kBatch) flush();
+                   if (sets.size() == batch) flush();
                  });
     flush();
   }
@@ -211,26 +220,31 @@ class Exhaustive {
     const auto c = static_cast<std::size_t>(child);
     if (n_required_[c] == 0) return true;
     std::size_t present = 0;
-    for (const auto p : joint) present += rules_.required[c * n_vars_ + static_cast<std::size_t>(p)];
+    for (const auto p : joint)
+      present += rules_.required[c * n_vars_ + static_cast<std::size_t>(p)];
     return present == n_required_[c];
   }
 
   // The family of joint[position] given the rest may be a candidate. Leaves its parents in
   // the worker.
-  bool is_live(VariableSet joint, std::size_t position, Worker& worker) const {
+  bool is_live(VariableSet joint, std::size_t position, Worker& worker) {
     if (!may_have(joint[position], joint)) return false;
     auto& parents = worker.family_parents;
     copy_without(joint, position, parents);
     if (parents.empty()) return true;
+    const auto c = static_cast<std::size_t>(joint[position]);
     const auto& below = layers_[parents.size() - 1];
-    for (std::size_t q = 0; q < parents.size(); ++q)
-      if (below.closed[ranks_.rank_without(parents, q) * n_vars_ +
-                       static_cast<std::size_t>(joint[position])])
-        return false;
+    for (std::size_t q = 0; q < parents.size(); ++q) {
+      if (!below.closed[ranks_.rank_without(parents, q) * n_vars_ + c]) continue;
+      // What no superset can better holds for the supersets of this one too.
+      if (parents.size() < max_parents_)
+        layers_[parents.size()].closed[ranks_.rank(parents) * n_vars_ + c] = 1;
+      return false;
+    }
     return true;
   }
 
-  bool has_live_family(VariableSet set, Worker& worker) const {
+  bool has_live_family(VariableSet set, Worker& worker) {
     if (set.empty()) return true;
     for (std::size_t p = 0; p < set.size(); ++p)
       if (is_live(set, p, worker)) return true;
@@ -246,9 +260,8 @@ class Exhaustive {
         auto& layer = layers_[set.size()];
         layer.n_occupied[rank] = n_occupied(counts);
         for (std::size_t v = 0; v < child_cards_.size(); ++v)
-          layer.values[rank * child_cards_.size() + v] =
-              scorer_.value(counts, scorer_.parent_pseudo_count(set, child_cards_[v]), n_cells,
-                            worker.joint);
+          layer.values[rank * child_cards_.size() + v] = scorer_.value(
+              counts, scorer_.parent_pseudo_count(set, child_cards_[v]), n_cells, worker.joint);
       }
       if (set.empty()) return;
       const double joint =
@@ -334,46 +347,51 @@ class Exhaustive {
   std::vector<Layer> layers_;
   std::vector<Worker> workers_;
   std::vector<std::vector<Candidate>> lists_;
+  std::atomic<bool> stopped_{false};
 };
 
 // Best-first search of the parent sets of one child.
 class Promising {
  public:
   Promising(const FamilyScorer& scorer, const ParentRules& rules, std::int32_t child,
-            FamilyScorer::Scratch& scratch)
-      : scorer_(scorer), child_(child), scratch_(scratch), index_(1024) {
+            FamilyScorer::Scratch& scratch, const std::atomic<bool>& stopped)
+      : scorer_(scorer), child_(child), scratch_(scratch), stopped_(stopped), index_(1024) {
     const auto n_vars = scorer.counter().table().n_vars;
     const auto c = static_cast<std::size_t>(child);
     limit_ = std::min(static_cast<std::size_t>(rules.limit[c]), n_vars - 1);
     for (std::size_t p = 0; p < n_vars; ++p) {
-      if (rules.required[c * n_vars + p]) required_.push_back(static_cast<std::int32_t>(p));
-      else if (rules.allowed[c * n_vars + p] && p != c) optional_.push_back(static_cast<std::int32_t>(p));
+      if (rules.required[c * n_vars + p])
+        required_.push_back(static_cast<std::int32_t>(p));
+      else if (rules.allowed[c * n_vars + p] && p != c)
+        optional_.push_back(static_cast<std::int32_t>(p));
     }
   }
 
   std::vector<Candidate> run(VariableSet seed, std::size_t max_sets, double seconds) {
-    const auto start = std::chrono::steady_clock::now();
+    if (seconds > 0)
+      deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(seconds));
     const std::size_t root = evaluate(required_);
     const double base = scores_[root];
+    const std::size_t n_seeds = evaluate_seed(seed);
     // What each parent would add on its own, best first.
     std::vector<std::pair<double, std::int32_t>> gains;
     if (required_.size() < limit_) {
       for (const auto p : optional_) {
-        const auto set = with(required_, p);
-        gains.emplace_back(scores_[evaluate(set)] - base, p);
+        if (is_over()) break;
+        gains.emplace_back(scores_[evaluate(with(required_, p))] - base, p);
       }
     }
     std::sort(gains.begin(), gains.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first > b.first : a.second < b.second;
     });
-    expand_seed(seed, gains);
+    for (std::size_t s = root + 1; s <= n_seeds; ++s)
+      if (const auto size = index_.set(s).size(); size > required_.size() + 1 && size < limit_)
+        push(s, 0, gains);
     if (required_.size() + 1 < limit_)
       for (std::size_t g = 0; g < gains.size(); ++g)
         push(index_.insert(with(required_, gains[g].second), 0), g + 1, gains);
-    while (!queue_.empty() && index_.size() < max_sets) {
-      if (seconds > 0 && (index_.size() & 63) == 0 &&
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds)
-        break;
+    while (!queue_.empty() && index_.size() < max_sets && !is_over()) {
       const Entry entry = queue_.top();
       queue_.pop();
       push(entry.set, entry.cursor + 1, gains);
@@ -406,19 +424,26 @@ class Promising {
     return larger;
   }
 
-  // Scores the seed and its subsets, and lets each be extended.
-  void expand_seed(VariableSet seed, const std::vector<std::pair<double, std::int32_t>>& gains) {
+  bool is_over() {
+    over_ = over_ || stopped_.load(std::memory_order_relaxed) || Clock::now() > deadline_;
+    return over_;
+  }
+
+  // Scores the seed, then its subsets; returns how many sets that were.
+  std::size_t evaluate_seed(VariableSet seed) {
     std::vector<std::int32_t> extra;
     std::ranges::set_difference(seed, required_, std::back_inserter(extra));
-    for (std::size_t bits = 1; bits < std::size_t{1} << extra.size(); ++bits) {
+    // The subsets of a very large seed would take for ever.
+    const std::size_t n_subsets = std::size_t{1} << std::min<std::size_t>(extra.size(), 10);
+    if (!extra.empty()) evaluate(seed);
+    for (std::size_t bits = n_subsets; --bits > 0 && !is_over();) {
       std::vector<std::int32_t> set(required_);
       for (std::size_t e = 0; e < extra.size(); ++e)
-        if (bits >> e & 1) set.push_back(extra[e]);
+        if (e < 10 && (bits >> e & 1)) set.push_back(extra[e]);
       std::ranges::sort(set);
-      const std::size_t before = index_.size();
-      const std::size_t index = evaluate(set);
-      if (index == before && set.size() < limit_) push(index, 0, gains);
+      evaluate(set);
     }
+    return index_.size() - 1;
   }
 
   std::size_t evaluate(VariableSet parents) {
@@ -447,16 +472,26 @@ class Promising {
     std::vector<std::int32_t> subset;
     for (const auto s : order) {
       const auto set = index_.set(s);
-      double best_below = kMinusInfinity;
-      for (std::size_t out = 0; out < set.size(); ++out) {
-        if (std::ranges::binary_search(required_, set[out])) continue;
-        subset.clear();
-        for (std::size_t t = 0; t < set.size(); ++t)
-          if (t != out) subset.push_back(set[t]);
-        if (const auto found = index_.find(subset, 0)) best_below = std::max(best_below, best[*found]);
-      }
       // The required parents alone are a subset of every set.
-      if (s != 0) best_below = std::max(best_below, scores_[0]);
+      double best_below = s == 0 ? kMinusInfinity : scores_[0];
+      // Where one subset was not scored, its own subsets must be asked; of long sets, only the
+      // subsets with one member less.
+      const std::size_t n_extra = set.size() - required_.size();
+      const bool is_short = n_extra <= 8;
+      for (std::size_t out = 1; out < (is_short ? std::size_t{1} << n_extra : n_extra + 1); ++out) {
+        subset.clear();
+        std::size_t extra = 0;
+        for (const auto member : set) {
+          if (!std::ranges::binary_search(required_, member)) {
+            const bool is_out = is_short ? (out >> extra & 1) != 0 : out == extra + 1;
+            ++extra;
+            if (is_out) continue;
+          }
+          subset.push_back(member);
+        }
+        if (const auto found = index_.find(subset, 0))
+          best_below = std::max(best_below, best[*found]);
+      }
       best[s] = std::max(best[s], best_below);
       if (beats(scores_[s], best_below))
         kept.push_back({scores_[s], std::vector<std::int32_t>(set.begin(), set.end())});
@@ -467,11 +502,14 @@ class Promising {
   const FamilyScorer& scorer_;
   std::int32_t child_;
   FamilyScorer::Scratch& scratch_;
+  const std::atomic<bool>& stopped_;
   SetIndex index_;
   std::vector<double> scores_;
   std::size_t limit_ = 0;
   std::vector<std::int32_t> required_, optional_;
   std::priority_queue<Entry> queue_;
+  Clock::time_point deadline_ = Clock::time_point::max();
+  bool over_ = false;
 };
 
 }  // namespace
@@ -491,12 +529,15 @@ OwnedParentLists promising_candidates(const FamilyScorer& scorer, const ParentRu
   std::vector<std::vector<Candidate>> lists(n_vars);
   std::vector<FamilyScorer::Scratch> scratch(resolve_threads(n_threads));
   std::vector<std::size_t> n_scored(n_vars, 0);
-  const bool finished =
-      parallel_for(n_vars, scratch.size(), stop, [&](std::size_t child, std::size_t thread) {
-        Promising search(scorer, rules, static_cast<std::int32_t>(child), scratch[thread]);
+  std::atomic<bool> stopped{false};
+  const bool finished = parallel_for(
+      n_vars, scratch.size(), [&] { return stopped = stop && stop(); },
+      [&](std::size_t child, std::size_t thread) {
+        Promising search(scorer, rules, static_cast<std::int32_t>(child), scratch[thread], stopped);
         lists[child] = search.run(seeds[child], max_sets, seconds_per_child);
         n_scored[child] = search.n_scored();
-      });
+      },
+      Caller::waits);
   if (!finished) return {};
   for (const auto n : n_scored) count.n_scored += n;
   return pack(lists);

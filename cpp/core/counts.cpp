@@ -105,8 +105,8 @@ void JointCounter::count_leaf_by_bits(std::int32_t variable, std::size_t first_w
     const std::uint64_t* bits = level.bits.data() + c * n_words;
     std::uint32_t rest = level.count[c];
     for (std::int32_t s = 0; s + 1 < card && rest > 0; ++s) {
-      const auto count =
-          static_cast<std::uint32_t>(count_both(bits, state_bits(variable, s, first_word), n_words));
+      const auto count = static_cast<std::uint32_t>(
+          count_both(bits, state_bits(variable, s, first_word), n_words));
       cell[s] += count;
       rest -= count;
     }

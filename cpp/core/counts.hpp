@@ -94,8 +94,7 @@ class JointCounter::Scratch {
 };
 
 template <class Visit>
-void JointCounter::count(std::span<const VariableSet> sets, Scratch& scratch,
-                         Visit&& visit) const {
+void JointCounter::count(std::span<const VariableSet> sets, Scratch& scratch, Visit&& visit) const {
   std::vector<VariableSet> chunk;
   std::vector<std::size_t> chunk_index, starts;
   std::size_t chunk_cells = 0;

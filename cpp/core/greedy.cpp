@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/rng.hpp"
 
@@ -87,11 +88,12 @@ class Climber {
   }
 
   GreedyResult run(const std::vector<std::vector<std::int32_t>>& start) {
+    best_parents_ = start;
     load(start);
+    best_ = is_cut_ ? kMinusInfinity : total_;
     climb();
     for (std::size_t r = 0; r < options_.restarts && !is_over(); ++r) {
-      load(best_parents_);
-      perturb();
+      load(perturbed(best_parents_));
       climb();
     }
     return {best_, best_parents_, n_changes_, over_};
@@ -124,27 +126,30 @@ class Climber {
     ancestry_.rebuild(parents_);
     refresh(stale);
     std::fill(last_changed_.begin(), last_changed_.end(), 0);
-    total_ = 0.0;
-    for (const auto score : scores_) total_ += score;
-    if (is_first) best_ = total_, best_parents_ = parents_;
+    add_up();
   }
 
-  // Scores anew what adding or removing each parent of these children would change.
+  void add_up() {
+    total_ = 0.0;
+    for (const auto score : scores_) total_ += score;
+  }
+
+  // Scores anew what adding or removing each parent of these children would change. A search
+  // that is over before that is done has scores of no use, and nothing looks at them.
   void refresh(const std::vector<std::size_t>& children) {
-    if (children.size() > 1) {
-      parallel_for(children.size(), scratch_.size(), {}, [&](std::size_t task, std::size_t thread) {
-        refresh_range(children[task], 0, n_vars_, scratch_[thread]);
-      });
-      return;
-    }
-    for (const auto c : children) {
-      // Starting threads costs about as much as a hundred small tables.
-      const std::size_t n_parts = n_vars_ >= 256 ? scratch_.size() : 1;
-      parallel_for(n_parts, n_parts, {}, [&](std::size_t part, std::size_t thread) {
-        refresh_range(c, n_vars_ * part / n_parts, n_vars_ * (part + 1) / n_parts,
-                      scratch_[thread]);
-      });
-    }
+    // Starting threads costs about as much as a hundred small tables.
+    const bool is_large = children.size() > 1 || n_vars_ >= 256;
+    const std::size_t n_parts =
+        is_large ? std::max((n_vars_ + kPart - 1) / kPart, std::size_t{1}) : 1;
+    const std::size_t n_threads = is_large ? scratch_.size() : 1;
+    const bool finished = parallel_for(
+        children.size() * n_parts, n_threads, [&] { return is_over(); },
+        [&](std::size_t task, std::size_t thread) {
+          const std::size_t part = task % n_parts;
+          refresh_range(children[task / n_parts], n_vars_ * part / n_parts,
+                        n_vars_ * (part + 1) / n_parts, scratch_[thread]);
+        });
+    if (!finished) is_cut_ = true;
   }
 
   void refresh_range(std::size_t child, std::size_t begin, std::size_t end,
@@ -227,7 +232,8 @@ class Climber {
 
   bool reversal_is_acyclic(std::size_t parent, std::size_t child) const {
     for (const auto q : parents_[child])
-      if (static_cast<std::size_t>(q) != parent && ancestry_.holds(parent, static_cast<std::size_t>(q)))
+      if (static_cast<std::size_t>(q) != parent &&
+          ancestry_.holds(parent, static_cast<std::size_t>(q)))
         return false;
     return true;
   }
@@ -302,42 +308,52 @@ class Climber {
     ++n_moves_;
     ++n_changes_;
     last_changed_[std::min(parent, child) * n_vars_ + std::max(parent, child)] = n_moves_;
-    total_ = 0.0;
-    for (const auto score : scores_) total_ += score;
+    add_up();
   }
 
   void climb() {
     std::size_t idle = 0;
-    while (idle <= options_.tabu_moves && !is_over()) {
-      if (total_ > best_ + kTolerance) {
-        best_ = total_;
-        best_parents_ = parents_;
-        idle = 0;
-      }
+    while (!is_over()) {
+      if (keep_if_best()) idle = 0;
       if (options_.progress) options_.progress->note(total_);
       const Change change = best_change();
       if (change.kind == Kind::none) break;
-      if (change.gain <= kTolerance) ++idle;
-      if (idle > options_.tabu_moves) break;
+      if (change.gain <= kTolerance && ++idle > options_.tabu_moves) break;
       apply(change);
     }
-    if (total_ > best_ + kTolerance) best_ = total_, best_parents_ = parents_;
+    keep_if_best();
   }
 
-  void perturb() {
+  bool keep_if_best() {
+    if (is_cut_ || total_ <= best_ + kTolerance) return false;
+    best_ = total_;
+    best_parents_ = parents_;
+    return true;
+  }
+
+  // A DAG near `parents` that keeps the rules: some arcs gone, some new ones.
+  std::vector<std::vector<std::int32_t>> perturbed(
+      const std::vector<std::vector<std::int32_t>>& parents) {
+    const auto current = parents_;  // which the gains belong to
+    parents_ = parents;
+    ancestry_.rebuild(parents_);
     const std::size_t n_moves = std::max<std::size_t>(4, n_vars_ / 5);
     for (std::size_t k = 0; k < 20 * n_moves && n_vars_ > 1; ++k) {
       const std::size_t p = rng_.below(n_vars_), c = rng_.below(n_vars_);
-      if (p == c) continue;
       if (std::ranges::binary_search(parents_[c], static_cast<std::int32_t>(p))) {
-        if (may_remove(p, c)) apply({Kind::remove, p, c, 0.0});
-      } else if (may_add(p, c) && !ancestry_.holds(c, p) && k % 20 == 0) {
-        apply({Kind::add, p, c, 0.0});
+        if (!may_remove(p, c)) continue;
+        erase_parent(p, c);
+        ancestry_.rebuild(parents_);
+      } else if (k % 20 == 0 && may_add(p, c) && !ancestry_.holds(c, p)) {
+        insert_parent(p, c);
+        ancestry_.add(p, c);
       }
     }
-    std::fill(last_changed_.begin(), last_changed_.end(), 0);
+    return std::exchange(parents_, current);
   }
 
+  // Parents per task: a stop is noticed between two tasks.
+  static constexpr std::size_t kPart = 128;
   static constexpr double kTolerance = 1e-9;
 
   const FamilyScorer& scorer_;
@@ -356,7 +372,7 @@ class Climber {
   std::vector<std::size_t> last_changed_;
   double total_ = 0.0, best_ = 0.0;
   std::size_t n_moves_ = 0, n_changes_ = 0;
-  bool over_ = false;
+  bool over_ = false, is_cut_ = false;
 };
 
 }  // namespace

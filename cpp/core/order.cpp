@@ -15,6 +15,27 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Minus infinity forbids a candidate; such ones come last.
+bool is_possible(const ParentLists& lists, std::size_t candidate) {
+  return lists.scores[candidate] > -std::numeric_limits<double>::infinity();
+}
+
+// A sum of scores where some variables may be without any candidate: they count first, and apart,
+// so that the sum keeps its digits.
+struct Total {
+  std::int64_t n_without = 0;
+  double score = 0.0;
+
+  void add(const Total& other, int sign) {
+    n_without += sign * other.n_without;
+    score += sign * other.score;
+  }
+  bool beats(const Total& other, double tolerance) const {
+    if (n_without != other.n_without) return n_without < other.n_without;
+    return score > other.score + tolerance;
+  }
+};
+
 // For each variable, its candidates by member: which better set does a new predecessor open?
 class MemberIndex {
  public:
@@ -22,7 +43,7 @@ class MemberIndex {
     std::vector<std::pair<std::int32_t, std::int64_t>> pairs;
     for (std::size_t v = 0; v < lists.n_vars(); ++v) {
       pairs.clear();
-      for (std::size_t c = lists.begin(v); c < lists.end(v); ++c)
+      for (std::size_t c = lists.begin(v); c < lists.end(v) && is_possible(lists, c); ++c)
         for (const auto member : lists.of(c))
           pairs.emplace_back(member, static_cast<std::int64_t>(c));
       std::sort(pairs.begin(), pairs.end());
@@ -68,26 +89,32 @@ class Chain {
         n_vars_(lists.n_vars()),
         position_(n_vars_),
         choice_(n_vars_, -1),
-        dirty_(n_vars_, 0) {}
+        dirty_(n_vars_, 0) {
+    double best = 0.0;
+    for (std::size_t v = 0; v < n_vars_; ++v)
+      if (is_possible(lists, lists.begin(v))) best += std::abs(lists.scores[lists.begin(v)]);
+    // More than sums of such numbers lose by rounding.
+    tolerance_ = std::max(1e-9, 1e-13 * best);
+  }
 
   OrderResult run(std::vector<std::int32_t> order) {
     set_order(std::move(order));
     std::fill(dirty_.begin(), dirty_.end(), 1);
     climb();
     Snapshot best{order_, position_, choice_};
-    double best_score = score();
-    if (options_.progress) options_.progress->note(best_score);
+    Total best_total = total();
+    note(best_total);
     std::size_t idle = 0, n_perturbations = 0;
     while (n_vars_ > 2 && idle < options_.patience && !is_over()) {
       perturb();
       climb();
       ++n_perturbations;
       ++idle;
-      const double now = score();
-      if (options_.progress) options_.progress->note(now);
-      if (now > best_score + 1e-9) idle = 0;
-      if (now >= best_score) {
-        best_score = now;
+      const Total now = total();
+      note(now);
+      if (now.beats(best_total, tolerance_)) idle = 0;
+      if (!best_total.beats(now, 0.0)) {
+        best_total = now;
         best = {order_, position_, choice_};
       } else {
         order_ = best.order;
@@ -95,7 +122,8 @@ class Chain {
         choice_ = best.choice;
       }
     }
-    return {best_score, best.choice, n_perturbations, is_over()};
+    return {best_total.n_without > 0 ? kMinusInfinity : best_total.score, best.choice,
+            n_perturbations, is_over()};
   }
 
  private:
@@ -107,7 +135,8 @@ class Chain {
 
   bool is_over() {
     if (over_) return true;
-    if ((++ticks_ & 15) == 0 && (stopped_.load(std::memory_order_relaxed) || Clock::now() > deadline_))
+    if ((++ticks_ & 15) == 0 &&
+        (stopped_.load(std::memory_order_relaxed) || Clock::now() > deadline_))
       over_ = true;
     return over_;
   }
@@ -118,14 +147,22 @@ class Chain {
     return true;
   }
 
-  double value(std::int64_t candidate) const {
-    return candidate < 0 ? kNone : lists_.scores[static_cast<std::size_t>(candidate)];
+  Total value(std::int64_t candidate) const {
+    if (candidate < 0) return {1, 0.0};
+    return {0, lists_.scores[static_cast<std::size_t>(candidate)]};
+  }
+
+  void note(const Total& now) const {
+    if (options_.progress && now.n_without == 0) options_.progress->note(now.score);
   }
 
   // First candidate from `from` on that the predecessors allow; -1 when there is none.
   std::int64_t first_open(std::size_t variable, std::int64_t from) const {
     for (auto c = from; c < lists_.offsets[variable + 1]; ++c)
-      if (is_open(variable, c)) return c;
+      if (!is_possible(lists_, static_cast<std::size_t>(c)))
+        break;
+      else if (is_open(variable, c))
+        return c;
     return -1;
   }
 
@@ -150,26 +187,37 @@ class Chain {
     }
   }
 
-  double score() const {
-    double total = 0.0;
-    for (const auto choice : choice_) total += value(choice);
-    return total;
+  Total total() const {
+    Total sum;
+    for (const auto choice : choice_) sum.add(value(choice), 1);
+    return sum;
   }
 
-  // Exchanges the variables at q and q + 1; returns the change of the total.
-  double swap(std::size_t q) {
+  // From the variables that changed alone, so that no rounding of the others enters.
+  Total gain_over(const std::vector<std::int64_t>& before) const {
+    Total gain;
+    for (std::size_t v = 0; v < n_vars_; ++v) {
+      if (choice_[v] == before[v]) continue;
+      gain.add(value(choice_[v]), 1);
+      gain.add(value(before[v]), -1);
+    }
+    return gain;
+  }
+
+  // Exchanges the variables at q and q + 1, and adds to `change` what that brings.
+  void swap(std::size_t q, Total& change) {
     const auto left = static_cast<std::size_t>(order_[q]);
     const auto right = static_cast<std::size_t>(order_[q + 1]);
     std::swap(order_[q], order_[q + 1]);
     position_[left] = q + 1;
     position_[right] = q;
-    double change = 0.0;
     // `right` loses a predecessor.
     if (const auto old = choice_[right]; old >= 0) {
       const auto members = lists_.of(static_cast<std::size_t>(old));
       if (std::ranges::find(members, static_cast<std::int32_t>(left)) != members.end()) {
         choice_[right] = first_open(right, old + 1);
-        change += value(choice_[right]) - value(old);
+        change.add(value(choice_[right]), 1);
+        change.add(value(old), -1);
       }
     }
     // `left` gains one: only sets that hold it are new.
@@ -178,46 +226,40 @@ class Chain {
       if (old >= 0 && c >= old) break;
       if (!is_open(left, c)) continue;
       choice_[left] = c;
-      change += value(c) - value(old);
+      change.add(value(c), 1);
+      change.add(value(old), -1);
       break;
     }
-    return change;
   }
 
   // Moves the window of `width` variables that starts at q one place to the left or right.
-  double shift_left(std::size_t q, std::size_t width) {
-    double change = 0.0;
-    for (std::size_t w = 0; w < width; ++w) change += swap(q - 1 + w);
-    return change;
+  void shift_left(std::size_t q, std::size_t width, Total& change) {
+    for (std::size_t w = 0; w < width; ++w) swap(q - 1 + w, change);
   }
-  double shift_right(std::size_t q, std::size_t width) {
-    double change = 0.0;
-    for (std::size_t w = width; w-- > 0;) change += swap(q + w);
-    return change;
+  void shift_right(std::size_t q, std::size_t width, Total& change) {
+    for (std::size_t w = width; w-- > 0;) swap(q + w, change);
   }
 
-  // Tries every place for the window and leaves it at the best; true when the total rose.
-  bool reinsert(std::size_t start, std::size_t width) {
-    double change = 0.0, best_change = 1e-9;
+  // Tries every place for the window and leaves it at the best.
+  void reinsert(std::size_t start, std::size_t width) {
+    Total change, best_change;
     std::size_t best = start, q = start;
-    auto note = [&] {
-      if (change > best_change) best_change = change, best = q;
+    auto note_place = [&] {
+      if (change.beats(best_change, tolerance_)) best_change = change, best = q;
     };
-    for (; q > 0; --q) {
-      change += shift_left(q, width);
+    while (q > 0) {
+      shift_left(q, width, change);
       --q;
-      note();
-      ++q;
+      note_place();
     }
-    while (q < start) change += shift_right(q, width), ++q;
-    change = 0.0;
+    for (; q < start; ++q) shift_right(q, width, change);
+    change = {};
     while (q + width < n_vars_) {
-      change += shift_right(q, width);
+      shift_right(q, width, change);
       ++q;
-      note();
+      note_place();
     }
-    while (q > best) shift_left(q, width), --q;
-    return best != start;
+    for (; q > best; --q) shift_left(q, width, change);
   }
 
   // Moves variables and windows until none that changed can be moved to advantage.
@@ -239,7 +281,8 @@ class Chain {
         const auto q = position_[static_cast<std::size_t>(v)];
         if (q + width > n_vars_) continue;
         const auto before = choice_;
-        if (!reinsert(q, width)) continue;
+        reinsert(q, width);
+        if (!gain_over(before).beats({}, tolerance_)) continue;
         mark_changes(before);
         rose = true;
       }
@@ -262,8 +305,7 @@ class Chain {
     set_order(std::move(order));
   }
 
-  // A variable without an open candidate costs more than any score, yet sums stay finite.
-  static constexpr double kNone = -1e12;
+  static constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
   const ParentLists& lists_;
   const MemberIndex& index_;
@@ -276,6 +318,7 @@ class Chain {
   std::vector<std::size_t> position_;
   std::vector<std::int64_t> choice_;
   std::vector<std::uint8_t> dirty_;  // worth moving again
+  double tolerance_ = 0.0;
   std::size_t ticks_ = 0;
   bool over_ = false;
 };
@@ -297,7 +340,8 @@ OrderResult search_orders(const ParentLists& lists, const std::vector<std::int32
     if (options.seconds > 0) {
       const double share = options.seconds / static_cast<double>(rounds) *
                            static_cast<double>(chain / n_threads + 1);
-      deadline = began + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(share));
+      deadline =
+          began + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(share));
     }
     Rng rng(options.seed, chain);
     std::vector<std::int32_t> order(start);

@@ -10,10 +10,10 @@
 namespace bayesmend {
 
 struct OrderOptions {
-  std::size_t n_chains = 1;      // independent searches; the best one counts
-  std::size_t patience = 100;    // perturbations in a row without gain that end a chain
-  std::size_t max_window = 3;    // longest run of variables moved together
-  double seconds = 0.0;          // 0: no limit
+  std::size_t n_chains = 1;    // independent searches; the best one counts
+  std::size_t patience = 100;  // perturbations in a row without gain that end a chain
+  std::size_t max_window = 3;  // longest run of variables moved together
+  double seconds = 0.0;        // 0: no limit
   std::uint64_t seed = 0;
   Progress* progress = nullptr;
 };

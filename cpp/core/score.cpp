@@ -81,7 +81,8 @@ const CellTable& FamilyScorer::table_for(double pseudo_count, double n_cells,
   if (found == nullptr) {
     // Cells of a large table hold few rows each: its lookups rarely pass a short bound.
     const double n_rows = static_cast<double>(counter_.table().n_rows);
-    const double bound = counter_.is_weighted() ? 0.0 : std::min(n_rows, 1024 + 32 * n_rows / n_cells);
+    const double bound =
+        counter_.is_weighted() ? 0.0 : std::min(n_rows, 1024 + 32 * n_rows / n_cells);
     const auto n_entries = std::min(kMaxTableEntries, static_cast<std::size_t>(bound) + 1);
     auto made = pseudo_count == 0.0 ? std::make_unique<CellTable>(n_entries)
                                     : std::make_unique<CellTable>(pseudo_count, n_entries);
@@ -207,10 +208,10 @@ std::vector<double> score_families(const FamilyScorer& scorer, const FamilyBatch
   std::vector<double> scores(n_families);
   for (std::size_t f = 0; f < n_families; ++f) {
     const auto set = index.set(joint_of[f]);
-    scores[f] = values[joint_of[f]] - values[parents_of[f]] -
-                scorer.penalty(scorer.counter().n_cells(set),
-                               table.card[static_cast<std::size_t>(families.child[f])],
-                               set.size() - 1);
+    scores[f] =
+        values[joint_of[f]] - values[parents_of[f]] -
+        scorer.penalty(scorer.counter().n_cells(set),
+                       table.card[static_cast<std::size_t>(families.child[f])], set.size() - 1);
   }
   return scores;
 }

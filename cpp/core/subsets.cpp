@@ -1,6 +1,7 @@
 #include "core/subsets.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -32,10 +33,12 @@ void max_into(double* target, const double* other, std::size_t n) {
 }
 
 // values[U] becomes the maximum over all subsets (or supersets) of U. Low bits are done
-// block by block, so that all but a few passes stay in cache.
+// block by block, so that all but a few passes stay in cache. Leaves the work when stopped.
 template <bool kSubsets>
-void spread_maximum(std::vector<double>& values, std::size_t n_bits) {
+void spread_maximum(std::vector<double>& values, std::size_t n_bits,
+                    const std::atomic<bool>& stopped) {
   auto pass = [&](std::size_t begin, std::size_t end, std::size_t bit) {
+    if (stopped.load(std::memory_order_relaxed)) return;
     const std::size_t half = std::size_t{1} << bit;
     for (std::size_t start = begin; start < end; start += 2 * half) {
       double* low = values.data() + start;
@@ -68,7 +71,10 @@ bool by_size(std::size_t n_bits, bool ascending, std::size_t n_threads, const St
   return true;
 }
 
-std::size_t high_bits(std::size_t n_vars) { return n_vars > 16 ? 6 : 0; }
+std::size_t high_bits(std::size_t n_vars) { return n_vars > 20 ? 8 : n_vars > 16 ? 6 : 0; }
+
+// Starting a thread to be free to poll pays only where a variable takes long.
+Caller caller_for(std::size_t n_vars) { return n_vars > 20 ? Caller::waits : Caller::works; }
 
 }  // namespace
 
@@ -82,16 +88,20 @@ bool SubsetProgram::run(const ParentLists& lists, std::size_t n_threads, const S
   lists_ = lists;
   n_vars_ = lists.n_vars();
   best_parents_.assign(n_vars_, {});
-  if (!parallel_for(n_vars_, n_threads, stop, [&](std::size_t v, std::size_t) {
+  std::atomic<bool> stopped{false};
+  const bool finished = parallel_for(
+      n_vars_, n_threads, [&] { return stopped = stop && stop(); },
+      [&](std::size_t v, std::size_t) {
         auto& best = best_parents_[v];
         best.assign(std::size_t{1} << (n_vars_ - 1), kMinusInfinity);
         for (std::size_t c = lists.begin(v); c < lists.end(v); ++c) {
           auto& entry = best[squeeze(mask_of(lists.of(c)), v)];
           entry = std::max(entry, lists.scores[c]);
         }
-        spread_maximum<true>(best, n_vars_ - 1);
-      }))
-    return false;
+        spread_maximum<true>(best, n_vars_ - 1, stopped);
+      },
+      caller_for(n_vars_));
+  if (!finished) return false;
   return pass_forward(n_threads, stop);
 }
 
@@ -129,8 +139,8 @@ bool SubsetProgram::pass_backward(std::size_t n_threads, const Stop& stop) {
       double best = subset == full ? 0.0 : kMinusInfinity;
       for (std::uint32_t rest = full & ~subset; rest != 0; rest &= rest - 1) {
         const auto next = static_cast<std::size_t>(std::countr_zero(rest));
-        best = std::max(best, backward_[subset | (std::uint32_t{1} << next)] +
-                                  best_parents(next, subset));
+        best = std::max(
+            best, backward_[subset | (std::uint32_t{1} << next)] + best_parents(next, subset));
       }
       backward_[subset] = best;
     }
@@ -158,17 +168,21 @@ std::vector<std::int64_t> SubsetProgram::choices() const {
 std::vector<double> SubsetProgram::best_through(std::size_t n_threads, const Stop& stop) {
   if (!pass_backward(n_threads, stop)) return {};
   std::vector<double> through(lists_.n_sets());
-  const bool finished = parallel_for(n_vars_, n_threads, stop, [&](std::size_t v, std::size_t) {
+  std::atomic<bool> stopped{false};
+  auto pass_through = [&](std::size_t v, std::size_t) {
     // around[U]: what the other variables score best when U or more of them precede v.
     std::vector<double> around(std::size_t{1} << (n_vars_ - 1));
     for (std::uint32_t u = 0; u < around.size(); ++u) {
       const std::uint32_t others = stretch(u, v);
       around[u] = forward_[others] + backward_[others | (std::uint32_t{1} << v)];
     }
-    spread_maximum<false>(around, n_vars_ - 1);
+    spread_maximum<false>(around, n_vars_ - 1, stopped);
     for (std::size_t c = lists_.begin(v); c < lists_.end(v); ++c)
       through[c] = lists_.scores[c] + around[squeeze(mask_of(lists_.of(c)), v)];
-  });
+  };
+  const bool finished = parallel_for(
+      n_vars_, n_threads, [&] { return stopped = stop && stop(); }, pass_through,
+      caller_for(n_vars_));
   if (!finished) return {};
   return through;
 }

@@ -1,6 +1,8 @@
 """Learn discrete Bayesian networks from categorical data with missing values."""
 
+from bayesmend.candidates import candidate_parents
 from bayesmend.columns import MAX_STATES, MISSING, MISSING_MARKERS, Label
+from bayesmend.constraints import Constraints
 from bayesmend.cpdag import Cpdag
 from bayesmend.dag import Dag
 from bayesmend.data import IncompleteData
@@ -21,7 +23,18 @@ from bayesmend.missing import (
     hide_value_per_variable,
 )
 from bayesmend.network import Network
+from bayesmend.parents import ParentSets
 from bayesmend.patterns import Patterns
+from bayesmend.score import (
+    Families,
+    FamilyScorer,
+    Score,
+    dag_score,
+    family_counts,
+    family_score,
+    score_families,
+)
+from bayesmend.structure import StructureResult, learn_structure, solve
 from bayesmend.summary import Summary
 
 __version__ = "0.1.0"
@@ -29,28 +42,41 @@ __all__ = [
     "MAX_STATES",
     "MISSING",
     "MISSING_MARKERS",
+    "Constraints",
     "Cpdag",
     "Dag",
     "Discretization",
+    "Families",
+    "FamilyScorer",
     "Hidden",
     "IncompleteData",
     "Label",
     "Network",
+    "ParentSets",
     "Patterns",
+    "Score",
     "Shortfall",
     "SkeletonScores",
+    "StructureResult",
     "Summary",
     "__version__",
     "available_networks",
+    "candidate_parents",
+    "dag_score",
+    "family_counts",
+    "family_score",
     "fit_discretization",
     "hide_mar",
     "hide_mcar",
     "hide_mnar",
     "hide_value_of",
     "hide_value_per_variable",
+    "learn_structure",
     "load_network",
     "read_network",
+    "score_families",
     "skeleton_scores",
+    "solve",
     "structural_hamming_distance",
     "write_network",
 ]

@@ -61,8 +61,8 @@ def candidate_parents(
         contributions of their parts added up (Scanagatta et al. 2015). ``auto``: all,
         where that takes seconds.
     max_sets : int, optional
-        With ``promising``: sets scored per variable, 5,000 by default. The result is
-        the same on every run.
+        With ``promising``: sets scored per variable, 5,000 by default; single parents
+        are always scored. The result is the same on every run.
     time_limit : float, optional
         With ``promising``: seconds for all variables together; the result then
         depends on the speed of the machine.
@@ -108,10 +108,14 @@ def candidates_from(
     if method not in ("auto", "all", "promising"):
         msg = f"method must be one of auto, all, promising. Got {method!r} instead."
         raise ParameterError(msg)
-    if max_sets is not None and max_sets < 1:
+    if max_sets is not None and (not isinstance(max_sets, int) or max_sets < 1):
         msg = f"max_sets must be an integer >= 1. Got {max_sets!r} instead."
         raise ParameterError(msg)
+    if time_limit is not None and not time_limit > 0:
+        msg = f"time_limit must be a number of seconds > 0. Got {time_limit!r} instead."
+        raise ParameterError(msg)
     data = scorer.data
+    seeds = _seeds(seed_dag, data, rules)
     if data.n_vars == 0:
         return ParentSets.from_lists((), [])
     if method == "auto":
@@ -121,7 +125,6 @@ def candidates_from(
     if method == "all":
         arrays = _core.all_candidates(scorer.core, *limits, scorer.n_threads)
     else:
-        seeds = [[] for _ in data.names] if seed_dag is None else seed_dag.parents
         per_child = 0.0
         if time_limit is not None:
             n_threads = scorer.n_threads or _core.n_cores()
@@ -130,12 +133,26 @@ def candidates_from(
         arrays = _core.promising_candidates(
             scorer.core,
             *limits,
-            [list(parents) for parents in seeds],
+            seeds,
             max_sets or _MAX_SETS,
             per_child,
             scorer.n_threads,
         )
     return ParentSets(data.names, *arrays[:4])
+
+
+def _seeds(
+    seed_dag: Dag | None, data: IncompleteData, rules: ParentRules
+) -> list[list[int]]:
+    if seed_dag is None:
+        return [[] for _ in data.names]
+    if seed_dag.names != data.names:
+        msg = "seed_dag must be a DAG over the variables of the data, in their order."
+        raise ParameterError(msg)
+    if not rules.holds(seed_dag):
+        msg = "seed_dag breaks the constraints or max_parents. Pass another DAG."
+        raise ParameterError(msg)
+    return [list(parents) for parents in seed_dag.parents]
 
 
 def can_score_all(

@@ -62,8 +62,8 @@ class Constraints:
 
     Examples
     --------
-    >>> rules = Constraints(required=[("smoke", "cancer")], tiers=[["smoke"], ["cancer"]])
-    >>> rules.rules(["smoke", "cancer"], max_parents=3).allowed.tolist()
+    >>> known = Constraints(required=[("smoke", "cough")], tiers=[["smoke"], ["cough"]])
+    >>> known.rules(["smoke", "cough"], max_parents=3).allowed.tolist()
     [[0, 0], [1, 0]]
     """
 
@@ -74,8 +74,8 @@ class Constraints:
 
     def __post_init__(self) -> None:
         # Kept as tuples: an iterator given here must serve more than once.
-        for name in ("required", "forbidden", "tiers"):
-            value = tuple(tuple(part) for part in getattr(self, name))
+        for name, what in _PARTS.items():
+            value = tuple(_tuple_of(part, name, what) for part in getattr(self, name))
             object.__setattr__(self, name, value)
 
     def rules(self, names: Sequence[str], *, max_parents: int) -> ParentRules:
@@ -100,31 +100,49 @@ class Constraints:
         allowed[(tier[:, None] < tier[None, :]) & (tier >= 0)[:, None]] = 0
         for parent, child in _indices(self.required, index, "required"):
             if not allowed[child, parent]:
-                _refuse_required(names[parent], names[child], tier[parent] > tier[child])
+                by_tiers = bool(tier[parent] > tier[child] >= 0)
+                _refuse_required(names[parent], names[child], by_tiers)
             required[child, parent] = 1
         limit = np.full(n_vars, min(max_parents, max(n_vars - 1, 0)), np.int32)
         for name, own in self.max_parents.items():
-            limit[_index(name, index, "max_parents")] = min(
-                check_max_parents(own), int(limit[index[name]])
+            variable = _index(name, index, "max_parents")
+            limit[variable] = min(
+                check_max_parents(own, f"max_parents of {name!r}"), int(limit[variable])
             )
         _check_required(names, required, limit)
         return ParentRules(allowed, required, limit)
 
 
-def check_max_parents(max_parents: int) -> int:
+_PARTS = {
+    "required": "(parent, child) pairs",
+    "forbidden": "(parent, child) pairs",
+    "tiers": "groups of names",
+}
+
+
+def _tuple_of(part: object, name: str, what: str) -> tuple[str, ...]:
+    # A string would fall apart into its letters.
+    if isinstance(part, str) or not isinstance(part, Iterable):
+        msg = f"{name} must hold {what}. Got {part!r} instead."
+        raise ParameterError(msg)
+    return tuple(part)
+
+
+def check_max_parents(max_parents: int, what: str = "max_parents") -> int:
     """Return `max_parents`, or raise ParameterError."""
     is_int = isinstance(max_parents, int | np.integer) and not isinstance(
         max_parents, bool
     )
     if not is_int or max_parents < 0:
-        msg = f"max_parents must be an integer >= 0. Got {max_parents!r} instead."
+        msg = f"{what} must be an integer >= 0. Got {max_parents!r} instead."
         raise ParameterError(msg)
     return int(max_parents)
 
 
 def _index(name: str, index: Mapping[str, int], where: str) -> int:
     if name not in index:
-        msg = f"{where} names {name!r}, which is no variable. Available: {', '.join(index)}."
+        available = ", ".join(index)
+        msg = f"{where} names {name!r}, which is no variable. Available: {available}."
         raise ParameterError(msg)
     return index[name]
 
@@ -169,8 +187,8 @@ def _refuse_required(parent: str, child: str, by_tiers: bool) -> None:
 def _check_required(
     names: Sequence[str], required: NDArray[np.uint8], limit: NDArray[np.int32]
 ) -> None:
-    for child in np.flatnonzero(required.sum(axis=1) > limit):
-        parents = [names[p] for p in np.flatnonzero(required[child])]
+    for child in np.flatnonzero(required.sum(axis=1) > limit).tolist():
+        parents = [names[p] for p in np.flatnonzero(required[child]).tolist()]
         msg = (
             f"{len(parents)} parents of {names[child]!r} are required "
             f"({', '.join(parents)}), but it may have at most {limit[child]}. "
@@ -178,7 +196,9 @@ def _check_required(
         )
         raise ParameterError(msg)
     try:
-        Dag(tuple(names), tuple(tuple(np.flatnonzero(row).tolist()) for row in required))
+        Dag(
+            tuple(names), tuple(tuple(np.flatnonzero(row).tolist()) for row in required)
+        )
     except CycleError as error:
         msg = f"the required arcs contradict each other: {error}"
         raise ParameterError(msg) from None

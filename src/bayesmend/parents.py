@@ -1,9 +1,9 @@
 """Candidate parent sets: what every structure solver takes in.
 
-A structure solver chooses one candidate parent set per variable so that the arcs form no
-cycle and the sum of the scores is as high as possible. `ParentSets` holds the candidates
-in compressed rows, so that thousands of variables and sets with hundreds of members cost
-no more than their numbers.
+A structure solver chooses one candidate parent set per variable so that the arcs form
+no cycle and the sum of the scores is as high as possible. `ParentSets` holds the
+candidates in compressed rows, so that thousands of variables and sets with hundreds of
+members cost no more than their numbers.
 """
 
 from __future__ import annotations
@@ -17,11 +17,20 @@ from numpy.typing import NDArray
 
 from bayesmend.dag import Dag
 from bayesmend.errors import ParameterError
+from bayesmend.rows import check_candidates, offsets_of, some, sorted_candidates
 
 __all__ = ["Family", "ParentSets"]
 
 Family = tuple[float, tuple[int, ...]]
 """A score and the indices of the parents it belongs to."""
+
+
+_DTYPES = {
+    "offsets": np.int64,
+    "scores": np.float64,
+    "member_offsets": np.int64,
+    "members": np.int32,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -41,7 +50,8 @@ class ParentSets:
     scores : float64 ndarray of shape (n_sets,)
         Natural logarithms, higher is better; minus infinity forbids a candidate.
     member_offsets : int64 ndarray of shape (n_sets + 1,)
-        Members ``member_offsets[c]`` to ``member_offsets[c + 1]`` belong to candidate ``c``.
+        Members ``member_offsets[c]`` to ``member_offsets[c + 1]`` belong to candidate
+        ``c``.
     members : int32 ndarray
         Indices of parents, ascending within a candidate.
 
@@ -69,9 +79,7 @@ class ParentSets:
             array.flags.writeable = False
             object.__setattr__(self, field, array)
         object.__setattr__(self, "names", tuple(self.names))
-        _check_shape(self)
-        _check_values(self)
-        _check_order(self)
+        check_candidates(self)
 
     @classmethod
     def from_lists(
@@ -103,9 +111,9 @@ class ParentSets:
         sets = [members for row in rows for _, members in row]
         return cls(
             tuple(names),
-            _offsets([len(row) for row in rows]),
+            offsets_of([len(row) for row in rows]),
             np.array([score for row in rows for score, _ in row], dtype=np.float64),
-            _offsets([len(members) for members in sets]),
+            offsets_of([len(members) for members in sets]),
             np.array([v for members in sets for v in members], dtype=np.int32),
         )
 
@@ -122,14 +130,12 @@ class ParentSets:
 
         Members must be ascending within each candidate.
         """
-        order = _sorted_candidates(offsets, scores, member_offsets, members)
+        order = sorted_candidates(offsets, scores, member_offsets, members)
         sizes = np.diff(member_offsets)[order]
-        new_offsets = _offsets(sizes)
+        new_offsets = offsets_of(sizes)
         shift = np.repeat(np.asarray(member_offsets)[order] - new_offsets[:-1], sizes)
         moved = np.asarray(members)[np.arange(new_offsets[-1]) + shift]
-        return cls(
-            tuple(names), offsets, np.asarray(scores)[order], new_offsets, moved
-        )
+        return cls(tuple(names), offsets, np.asarray(scores)[order], new_offsets, moved)
 
     @property
     def n_vars(self) -> int:
@@ -168,7 +174,7 @@ class ParentSets:
 
         Examples
         --------
-        >>> sets = ParentSets.from_lists(["a", "b"], [[(0, ())], [(-1, (0,)), (-2, ())]])
+        >>> sets = ParentSets.from_lists("ab", [[(0, ())], [(-1, (0,)), (-2, ())]])
         >>> sets.best(1), sets.best(1, allowed=())
         (1, 2)
         """
@@ -205,17 +211,17 @@ class ParentSets:
         if dag.names != self.names:
             msg = (
                 "the DAG and the candidate parent sets must have the same variables in "
-                f"the same order. Got {_some(dag.names)} and {_some(self.names)} instead."
+                f"the same order. Got {some(dag.names)} and {some(self.names)} instead."
             )
             raise ParameterError(msg)
         chosen = [self.find(i, parents) for i, parents in enumerate(dag.parents)]
         if -1 in chosen:
             child = chosen.index(-1)
-            parents = ", ".join(self.names[p] for p in dag.parents[child]) or "no parents"
+            parents = some([self.names[p] for p in dag.parents[child]]) or "none"
             msg = (
-                f"variable {self.names[child]!r} with parents {{{parents}}} is not among "
-                f"its {self.offsets[child + 1] - self.offsets[child]} candidate parent "
-                "sets. Add that candidate, or pass a DAG made of candidates."
+                f"the parents of {self.names[child]!r} in the DAG ({parents}) are not "
+                f"among its {self.offsets[child + 1] - self.offsets[child]} candidate "
+                "parent sets. Add that candidate, or pass a DAG made of candidates."
             )
             raise ParameterError(msg)
         return np.array(chosen, dtype=np.int64)
@@ -230,7 +236,7 @@ class ParentSets:
 
         Examples
         --------
-        >>> sets = ParentSets.from_lists(["a", "b"], [[(0, ())], [(-1, (0,)), (-2, ())]])
+        >>> sets = ParentSets.from_lists("ab", [[(0, ())], [(-1, (0,)), (-2, ())]])
         >>> sets.score_of(Dag(("a", "b"), ((), (0,))))
         -1.0
         """
@@ -250,145 +256,3 @@ class ParentSets:
             f"ParentSets(n_vars={self.n_vars}, n_sets={self.n_sets}, "
             f"max_members={largest})"
         )
-
-
-_DTYPES = {
-    "offsets": np.int64,
-    "scores": np.float64,
-    "member_offsets": np.int64,
-    "members": np.int32,
-}
-
-
-def _offsets(sizes: Any) -> NDArray[np.int64]:
-    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    return offsets
-
-
-def _owners(offsets: NDArray[Any]) -> NDArray[np.int64]:
-    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:5])
-    return shown if len(names) <= 5 else f"{shown}, ... ({len(names)} in all)"
-
-
-def _check_shape(sets: ParentSets) -> None:
-    names = sets.names
-    if len(set(names)) != len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        msg = f"names must be distinct. Got {twice!r} twice."
-        raise ParameterError(msg)
-    for field, count in (("offsets", len(names)), ("member_offsets", sets.n_sets)):
-        offsets = getattr(sets, field)
-        total = sets.n_sets if field == "offsets" else len(sets.members)
-        if len(offsets) != count + 1 or offsets[0] != 0 or offsets[-1] != total:
-            msg = (
-                f"{field} must hold {count + 1} numbers from 0 to {total}. Got "
-                f"{len(offsets)} from {offsets[0] if len(offsets) else 'none'} to "
-                f"{offsets[-1] if len(offsets) else 'none'} instead."
-            )
-            raise ParameterError(msg)
-        if (np.diff(offsets) < 0).any():
-            msg = f"{field} must never decrease."
-            raise ParameterError(msg)
-    empty = np.flatnonzero(np.diff(sets.offsets) == 0)
-    if len(empty):
-        msg = (
-            f"variable {names[empty[0]]!r} has no candidate parent set. Give it at least "
-            "one, for example the empty set."
-        )
-        raise ParameterError(msg)
-
-
-def _check_values(sets: ParentSets) -> None:
-    names, owner = sets.names, _owners(sets.offsets)
-    bad = np.flatnonzero(np.isnan(sets.scores) | (sets.scores == np.inf))
-    if len(bad):
-        c = bad[0]
-        msg = (
-            f"a score must be a number below infinity. Variable {names[owner[c]]!r} with "
-            f"parents {sets.members_of(c)} has {sets.scores[c]} instead."
-        )
-        raise ParameterError(msg)
-    holder = np.repeat(owner, np.diff(sets.member_offsets))
-    bad = np.flatnonzero((sets.members < 0) | (sets.members >= len(names)))
-    if len(bad):
-        msg = (
-            f"parents must be indices from 0 to {len(names) - 1}. Variable "
-            f"{names[holder[bad[0]]]!r} has a candidate with {sets.members[bad[0]]}."
-        )
-        raise ParameterError(msg)
-    bad = np.flatnonzero(sets.members == holder)
-    if len(bad):
-        msg = f"variable {names[holder[bad[0]]]!r} is a parent of itself in a candidate."
-        raise ParameterError(msg)
-
-
-def _check_order(sets: ParentSets) -> None:
-    owner = _owners(sets.offsets)
-    inside = _owners(sets.member_offsets)
-    bad = np.flatnonzero((np.diff(sets.members) <= 0) & (np.diff(inside) == 0))
-    if len(bad):
-        c = inside[bad[0]]
-        msg = (
-            "the members of a candidate must be distinct and ascending. Variable "
-            f"{sets.names[owner[c]]!r} has {sets.members_of(c)} instead."
-        )
-        raise ParameterError(msg)
-    keys = _set_keys(sets.member_offsets, sets.members)
-    by_key = np.lexsort((keys, owner))
-    same = (np.diff(keys[by_key]) == 0) & (np.diff(owner[by_key]) == 0)
-    for k in np.flatnonzero(same):
-        members = sets.members_of(by_key[k])
-        if members == sets.members_of(by_key[k + 1]):
-            msg = (
-                f"variable {sets.names[owner[by_key[k]]]!r} has the candidate {members} "
-                "twice. Keep one of them."
-            )
-            raise ParameterError(msg)
-    if (np.diff(sets.scores)[np.diff(owner) == 0] > 0).any():
-        msg = "candidates must be in descending order of score. Use from_arrays to sort."
-        raise ParameterError(msg)
-
-
-def _set_keys(
-    member_offsets: NDArray[np.int64], members: NDArray[np.int32]
-) -> NDArray[np.uint64]:
-    """Give every set a number that differs for different sets but for rare accidents."""
-    words = members.astype(np.uint64) + np.uint64(1)
-    with np.errstate(over="ignore"):
-        words = words * np.uint64(0x9E3779B97F4A7C15)
-        words = (words ^ (words >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-        total = np.concatenate(([np.uint64(0)], np.cumsum(words, dtype=np.uint64)))
-        keys: NDArray[np.uint64] = total[member_offsets[1:]] - total[member_offsets[:-1]]
-    return keys
-
-
-def _sorted_candidates(
-    offsets: NDArray[Any],
-    scores: NDArray[Any],
-    member_offsets: NDArray[Any],
-    members: NDArray[Any],
-) -> NDArray[np.int64]:
-    owner, sizes = _owners(offsets), np.diff(member_offsets)
-    order = np.lexsort((sizes, -np.asarray(scores), owner))
-    tied = np.concatenate(
-        (
-            [False],
-            (np.diff(owner[order]) == 0)
-            & (np.asarray(scores)[order][1:] == np.asarray(scores)[order][:-1])
-            & (np.diff(sizes[order]) == 0),
-        )
-    )
-    group = np.cumsum(~tied)
-    for g in np.unique(group[tied]):
-        span = np.flatnonzero(group == g)
-        chosen = order[span]
-        key = [
-            tuple(members[member_offsets[c] : member_offsets[c + 1]]) for c in chosen
-        ]
-        order[span] = chosen[sorted(range(len(span)), key=key.__getitem__)]
-    return order

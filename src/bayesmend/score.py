@@ -61,7 +61,9 @@ class Score:
 
     def __post_init__(self) -> None:
         if self.kind not in _KINDS:
-            msg = f"score must be one of {', '.join(_KINDS)}. Got {self.kind!r} instead."
+            msg = (
+                f"score must be one of {', '.join(_KINDS)}. Got {self.kind!r} instead."
+            )
             raise ParameterError(msg)
         if not (np.isfinite(self.ess) and self.ess > 0):
             msg = f"ess must be a finite number > 0. Got {self.ess!r} instead."
@@ -355,8 +357,8 @@ def family_counts(
     n_cells = float(np.prod([float(data.card[v]) for v in (index, *parent_indices)]))
     if n_cells > 2**28:
         msg = (
-            f"the table of {child!r} given {len(parents)} parents has {n_cells:.3g} cells. "
-            "Use fewer parents; scores need no such table."
+            f"the table of {child!r} given {len(parents)} parents has {n_cells:.3g} "
+            "cells. Use fewer parents; scores need no such table."
         )
         raise ParameterError(msg)
     return _core.family_counts(
@@ -380,7 +382,8 @@ def check_complete(data: IncompleteData) -> None:
     row, variable = (int(x) for x in np.argwhere(data.missing_mask)[0])
     msg = (
         f"variable {data.names[variable]!r} is missing in row {row}, and a score needs "
-        f"complete data (missing cells in all: {data.n_missing}). Complete the table first."
+        f"complete data (missing cells in all: {data.n_missing}). Complete the table "
+        "first."
     )
     raise DataError(msg)
 
@@ -407,7 +410,9 @@ def resolve_family(
 def _check_families(families: Families, n_vars: int) -> None:
     first, n_parents = families.first_parent, len(families.parents)
     if len(first) != len(families) + 1 or first[0] != 0 or first[-1] != n_parents:
-        msg = "first_parent must rise from 0 to the number of parents, one step a family."
+        msg = (
+            "first_parent must rise from 0 to the number of parents, one step a family."
+        )
         raise ParameterError(msg)
     sizes = np.diff(first)
     if (sizes < 0).any():

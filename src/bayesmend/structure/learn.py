@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bayesmend.candidates import can_score_all, candidates_from
@@ -179,8 +179,13 @@ class _Search:
         first = self._greedy(restarts=5 if solver == "greedy" else 0)
         if self.scorer.data.n_vars == 0 or solver == "greedy":
             return first, {}
+        if "stopped" in first.detail:
+            return first, {"reached": "hill climbing"}
         is_complete = self._scores_all(max_sets)
-        parent_sets = self._candidates(first.dag, is_complete, max_sets)
+        try:
+            parent_sets = self._candidates(first.dag, is_complete, max_sets)
+        except KeyboardInterrupt:
+            return first, {"stopped": "interrupted", "reached": "hill climbing"}
         detail: dict[str, Any] = {
             "candidates": "all" if is_complete else "promising",
             "candidate_sets": parent_sets.n_sets,
@@ -237,12 +242,9 @@ class _Search:
 
 
 def _without_proof(found: Solution) -> Solution:
-    return Solution(
-        found.dag,
-        found.score,
-        float("inf"),
-        "heuristic",
-        found.solver,
-        found.seconds,
-        {**found.detail, "among_candidates": found.status},
+    return replace(
+        found,
+        bound=float("inf"),
+        status="heuristic",
+        detail={**found.detail, "among_candidates": found.status},
     )

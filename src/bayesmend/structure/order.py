@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +19,7 @@ from bayesmend.structure.solution import (
     Progress,
     Solution,
     dag_of,
-    refuse_infeasible,
+    feasible_order,
     trivial_bound,
 )
 
@@ -88,25 +90,37 @@ def solve_order(
     _check_positive(patience=patience)
     if parent_sets.n_vars == 0:
         return Solution(Dag((), ()), 0.0, 0.0, "optimal", "order", clock.seconds)
-    choices, _, n_perturbations, stopped, interrupted = _core.search_orders(
-        parent_sets.offsets,
-        parent_sets.scores,
-        parent_sets.member_offsets,
-        parent_sets.members,
-        _order_of(start, parent_sets),
-        restarts,
-        patience,
-        max_window,
-        time_limit or 0.0,
-        int(as_generator(seed).integers(2**63)),
-        check_threads(n_threads),
-        clock.reporter(progress, "order search"),
+    generator, report = as_generator(seed), clock.reporter(progress, "order search")
+
+    def search(
+        order: NDArray[np.int32], n_chains: int, seconds: float | None
+    ) -> tuple[Any, ...]:
+        return _core.search_orders(
+            parent_sets.offsets,
+            parent_sets.scores,
+            parent_sets.member_offsets,
+            parent_sets.members,
+            order,
+            n_chains,
+            patience,
+            max_window,
+            seconds or 0.0,
+            int(generator.integers(2**63)),
+            check_threads(n_threads),
+            report,
+        )
+
+    choices, n_perturbations, stopped, interrupted = search(
+        _order_of(start, parent_sets), restarts, clock.left
     )
-    if (choices < 0).any() or not np.isfinite(parent_sets.scores[choices]).all():
-        refuse_infeasible()
+    if (choices < 0).any():
+        # No chain met an order in which every variable has a candidate.
+        choices, n_perturbations, *_ = search(
+            feasible_order(parent_sets), 1, 1e-3 if interrupted else clock.left
+        )
     score, bound = float(parent_sets.scores[choices].sum()), trivial_bound(parent_sets)
     is_optimal = score >= bound - TOLERANCE
-    detail = {"perturbations": n_perturbations, "chains": restarts}
+    detail: dict[str, Any] = {"perturbations": n_perturbations, "chains": restarts}
     if stopped:
         detail["stopped"] = "interrupted" if interrupted else "time limit"
     return Solution(

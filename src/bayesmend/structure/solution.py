@@ -8,12 +8,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesmend.dag import Dag
 from bayesmend.errors import ParameterError
 from bayesmend.parents import ParentSets
+from bayesmend.rows import owners_of, some
 
-__all__ = ["TOLERANCE", "Clock", "Progress", "Solution", "trivial_bound"]
+__all__ = [
+    "TOLERANCE",
+    "Clock",
+    "Progress",
+    "Solution",
+    "feasible_order",
+    "trivial_bound",
+]
 
 TOLERANCE = 1e-6
 """A score this close to a bound counts as equal to it."""
@@ -78,7 +87,10 @@ class Clock:
 
     def __init__(self, time_limit: float | None = None) -> None:
         if time_limit is not None and not time_limit > 0:
-            msg = f"time_limit must be a number of seconds > 0. Got {time_limit!r} instead."
+            msg = (
+                "time_limit must be a number of seconds > 0. "
+                f"Got {time_limit!r} instead."
+            )
             raise ParameterError(msg)
         self._start, self._limit = time.perf_counter(), time_limit
 
@@ -103,7 +115,7 @@ class Clock:
         )
 
 
-def dag_of(parent_sets: ParentSets, choices: np.ndarray[Any, Any]) -> Dag:
+def dag_of(parent_sets: ParentSets, choices: NDArray[np.int64]) -> Dag:
     """Build the DAG of one candidate per variable."""
     return Dag(
         parent_sets.names,
@@ -111,10 +123,40 @@ def dag_of(parent_sets: ParentSets, choices: np.ndarray[Any, Any]) -> Dag:
     )
 
 
-def refuse_infeasible() -> None:
-    """Raise the error for lists that allow no DAG."""
-    msg = (
-        "no choice of candidate parent sets is free of cycles. "
-        "Give every variable more candidates, such as the empty set."
-    )
-    raise ParameterError(msg)
+def feasible_order(parent_sets: ParentSets) -> NDArray[np.int32]:
+    """Find an order in which every variable has a candidate among its predecessors.
+
+    Raises
+    ------
+    ParameterError
+        When there is none; the message names the variables that are stuck.
+    """
+    # Members of each candidate that are still to come; a variable is ready when one of
+    # its candidates waits for nobody.
+    waits = np.diff(parent_sets.member_offsets)
+    owner = owners_of(parent_sets.offsets)
+    holders: list[list[int]] = [[] for _ in parent_sets.names]
+    possible = np.isfinite(parent_sets.scores)
+    inside = owners_of(parent_sets.member_offsets)
+    for candidate, member in zip(
+        inside.tolist(), parent_sets.members.tolist(), strict=True
+    ):
+        holders[member].append(candidate)
+    ready = np.unique(owner[possible & (waits == 0)]).tolist()
+    order, placed = list(ready), set(ready)
+    for variable in order:
+        for candidate in holders[variable]:
+            waits[candidate] -= 1
+            child = int(owner[candidate])
+            if waits[candidate] == 0 and possible[candidate] and child not in placed:
+                placed.add(child)
+                order.append(child)
+    if len(order) < parent_sets.n_vars:
+        stuck = [n for v, n in enumerate(parent_sets.names) if v not in placed]
+        msg = (
+            "no acyclic graph can be made of the candidate parent sets: every "
+            f"candidate of {some(stuck)} closes a cycle or scores minus infinity. "
+            "Add candidates with fewer parents, such as the empty set."
+        )
+        raise ParameterError(msg)
+    return np.array(order, np.int32)

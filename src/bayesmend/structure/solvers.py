@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from bayesmend.dag import Dag
 from bayesmend.errors import ParameterError
 from bayesmend.parents import ParentSets
-from bayesmend.seed import Seed
+from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.ilp import solve_ilp
 from bayesmend.structure.order import solve_order
 from bayesmend.structure.solution import (
@@ -32,7 +33,7 @@ _SUBSETS_VARS = 20
 _ILP_SETS = 50_000
 _ILP_VARS = 100
 _ILP_SECONDS = 60.0
-# Perturbations without gain after which the first answer for the integer programme is in.
+# Perturbations without gain that end the search for a first answer.
 _FIRST_PATIENCE = 20
 
 
@@ -97,23 +98,8 @@ def solve(
             parent_sets, time_limit=time_limit, n_threads=n_threads, progress=progress
         )
     if solver == "ilp":
-        clock = Clock(time_limit)
-        first = solve_order(
-            parent_sets,
-            time_limit=None if time_limit is None else min(0.5, 0.1 * time_limit),
-            start=start,
-            restarts=1,
-            patience=_FIRST_PATIENCE,
-            seed=seed,
-            n_threads=n_threads,
-        )
-        return solve_ilp(
-            parent_sets,
-            time_limit=clock.left,
-            start=first.dag,
-            seed=seed,
-            n_threads=n_threads,
-            progress=progress,
+        return _solve_by_ilp(
+            parent_sets, time_limit, start, seed, n_threads, progress=progress
         )
     if solver == "order":
         return solve_order(
@@ -129,6 +115,41 @@ def solve(
         f"Got {solver!r} instead."
     )
     raise ParameterError(msg)
+
+
+def _solve_by_ilp(
+    parent_sets: ParentSets,
+    time_limit: float | None,
+    start: Dag | None,
+    seed: Seed,
+    n_threads: int,
+    *,
+    progress: Progress | None,
+) -> Solution:
+    """Give the integer programme a first answer of the order search."""
+    clock, generator = Clock(time_limit), as_generator(seed)
+    first = solve_order(
+        parent_sets,
+        time_limit=None if time_limit is None else min(0.5, 0.1 * time_limit),
+        start=start,
+        restarts=1,
+        patience=_FIRST_PATIENCE,
+        seed=generator,
+        n_threads=n_threads,
+        progress=progress,
+    )
+    if first.detail.get("stopped") == "interrupted":
+        status = "optimal" if first.status == "optimal" else "gap"
+        return replace(first, status=status, solver="ilp", seconds=clock.seconds)
+    found = solve_ilp(
+        parent_sets,
+        time_limit=clock.left,
+        start=first.dag,
+        seed=generator,
+        n_threads=n_threads,
+        progress=progress,
+    )
+    return replace(found, seconds=clock.seconds)
 
 
 def choose_solver(n_vars: int, n_sets: int) -> tuple[str, str]:
@@ -169,19 +190,7 @@ def _solve_auto(
         n_threads=n_threads,
         progress=progress,
     )
-    return _with_detail(found, chosen=reason)
-
-
-def _with_detail(found: Solution, **more: Any) -> Solution:
-    return Solution(
-        found.dag,
-        found.score,
-        found.bound,
-        found.status,
-        found.solver,
-        found.seconds,
-        {**found.detail, **more},
-    )
+    return replace(found, detail={**found.detail, "chosen": reason})
 
 
 def _solve_by_callable(
@@ -210,7 +219,7 @@ def _solve_by_callable(
 def _dag_of_answer(parent_sets: ParentSets, answer: Any) -> Dag:
     try:
         parents = tuple(tuple(int(p) for p in each) for each in answer)
-    except TypeError:
+    except (TypeError, ValueError):
         msg = (
             "a solver must return a Dag, a Solution or the parents of each variable. "
             f"Got {type(answer).__name__} instead."

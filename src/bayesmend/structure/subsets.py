@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from bayesmend.structure.solution import (
     Progress,
     Solution,
     dag_of,
-    refuse_infeasible,
+    feasible_order,
     trivial_bound,
 )
 
@@ -74,13 +75,11 @@ def solve_subsets(
     if not finished:
         return _stopped(parent_sets, clock, n_threads, interrupted)
     if not np.isfinite(score):
-        refuse_infeasible()
+        feasible_order(parent_sets)  # which names the variables that are stuck
     return _solution(parent_sets, choices, score, clock)
 
 
-def best_through(
-    parent_sets: ParentSets, *, n_threads: int = 0
-) -> NDArray[np.float64]:
+def best_through(parent_sets: ParentSets, *, n_threads: int = 0) -> NDArray[np.float64]:
     """Give for each candidate the score of the best DAG that uses it.
 
     Parameters
@@ -107,6 +106,7 @@ def best_through(
     if parent_sets.n_vars == 0:
         return np.zeros(0)
     _check_memory(parent_sets.n_vars, through=True)
+    through: NDArray[np.float64]
     _, _, through, finished, _ = _run(parent_sets, True, None, n_threads)
     if not finished:
         raise KeyboardInterrupt
@@ -120,6 +120,14 @@ def subsets_memory(n_vars: int, *, through: bool = False) -> float:
 
 def available_memory() -> float:
     """Bytes of memory that are free to use; infinity where the system does not tell."""
+    try:
+        with Path("/proc/meminfo").open() as lines:
+            kilobytes = next(
+                x.split()[1] for x in lines if x.startswith("MemAvailable")
+            )
+        return 1024.0 * int(kilobytes)
+    except (OSError, StopIteration, ValueError):
+        pass
     try:
         return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, OSError, ValueError):

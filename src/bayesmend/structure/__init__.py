@@ -1,0 +1,26 @@
+"""Structure solvers: candidate parent sets in, a DAG with its score and bound out."""
+
+from bayesmend.structure.greedy import climb
+from bayesmend.structure.ilp import solve_ilp
+from bayesmend.structure.learn import StructureResult, learn_structure
+from bayesmend.structure.order import solve_order
+from bayesmend.structure.solution import Progress, Solution
+from bayesmend.structure.solvers import SOLVERS, Solver, choose_solver, solve
+from bayesmend.structure.subsets import best_through, solve_subsets, subsets_memory
+
+__all__ = [
+    "SOLVERS",
+    "Progress",
+    "Solution",
+    "Solver",
+    "StructureResult",
+    "best_through",
+    "choose_solver",
+    "climb",
+    "learn_structure",
+    "solve",
+    "solve_ilp",
+    "solve_order",
+    "solve_subsets",
+    "subsets_memory",
+]

@@ -1,0 +1,183 @@
+"""Exact structure learning by integer programming.
+
+The model and its cutting planes are in `bayesmend.structure.scip`; this module prepares
+the candidates, finds a first DAG by local search over orders, drops the candidates that
+lose more than that whole DAG, and turns the outcome into a `Solution`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend.dag import Dag
+from bayesmend.errors import MissingDependencyError, ParameterError
+from bayesmend.parents import ParentSets
+from bayesmend.seed import Seed, as_generator
+from bayesmend.structure.problem import Problem
+from bayesmend.structure.solution import TOLERANCE, Progress, Solution
+
+if TYPE_CHECKING:
+    from bayesmend.structure.scip import Outcome
+
+__all__ = ["solve_ilp"]
+
+
+def solve_ilp(
+    parent_sets: ParentSets,
+    *,
+    time_limit: float | None = None,
+    gap: float = 0.0,
+    node_limit: int | None = None,
+    start: Dag | None = None,
+    seed: Seed = None,
+    n_threads: int = 0,
+    progress: Progress | None = None,
+) -> Solution:
+    """Find the best DAG made of candidate parent sets, and prove it.
+
+    Parameters
+    ----------
+    parent_sets : ParentSets
+        Candidates and their scores.
+    time_limit : float, optional
+        Seconds after which the best DAG so far is returned with its bound.
+    gap : float, default=0.0
+        Stop as soon as bound minus score is at most this, in nats.
+    node_limit : int, optional
+        Nodes of the branch-and-bound tree after which to stop.
+    start : Dag, optional
+        A DAG made of candidates to start from.
+    seed : int, Generator or None
+        Same seed, same answer, when no time limit strikes.
+    n_threads : int, default=0
+        Taken because every solver takes it; SCIP runs on one thread.
+    progress : callable, optional
+        Told (what with the bound, best score, seconds), at most ten times a second.
+
+    Returns
+    -------
+    Solution
+        With status ``"optimal"``, or ``"gap"`` after a limit or Ctrl-C;
+        ``detail["stopped"]`` says which.
+
+    Raises
+    ------
+    ParameterError
+        When the candidates allow no acyclic graph, or an argument is out of range.
+
+    Examples
+    --------
+    >>> sets = ParentSets.from_lists(
+    ...     ["a", "b"], [[(-5.0, ()), (-2.0, (1,))], [(-4.0, ()), (-2.5, (0,))]]
+    ... )
+    >>> solution = solve_ilp(sets)
+    >>> solution.dag.arcs, solution.score, solution.status
+    ((('b', 'a'),), -6.0, 'optimal')
+    """
+    _check(time_limit, gap, node_limit)
+    begun = time.perf_counter()
+    run = _Run(parent_sets, begun, math.inf if time_limit is None else time_limit)
+    run.report = progress
+    run.seed = int(as_generator(seed).integers(2**31 - 1))
+    run.prepare(start)
+    if run.is_proven(0.0):
+        return run.solution(0.0, None, {})
+    try:
+        outcome = run.minimise(max(gap, TOLERANCE / 2), node_limit)
+    except KeyboardInterrupt:
+        return run.solution(0.0, "interrupted", {})
+    run.chosen = outcome.chosen
+    return run.solution(outcome.loss_bound, outcome.stopped, outcome.counts)
+
+
+class _Run:
+    """State of one call of `solve_ilp`."""
+
+    def __init__(self, sets: ParentSets, begun: float, time_limit: float) -> None:
+        self.sets, self.begun = sets, begun
+        self.deadline = begun + time_limit
+        self.problem = Problem.from_parent_sets(sets)
+        self.chosen: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
+        self.report: Progress | None = None
+        self.seed = 0
+
+    def prepare(self, start: Dag | None) -> None:
+        """Find a first DAG and drop the candidates that lose more than all of it."""
+        weights = np.zeros(len(self.problem.scores))
+        if start is not None:
+            weights[np.isin(self.problem.numbers, self.sets.choice_of(start))] = 1.0
+        # The work of a kick grows with the square of the number of variables.
+        kicks = int(np.clip(20_000 / max(1, self.sets.n_vars), 10, 500))
+        remaining = max(0.0, self.deadline - time.perf_counter())
+        chosen = self.problem.round(
+            weights, seconds=remaining, kicks=kicks, seed=self.seed
+        )
+        keep = self.problem.losses <= self.problem.loss_of(chosen) + TOLERANCE
+        self.chosen = (np.cumsum(keep) - 1)[chosen].astype(np.int32)
+        self.problem = self.problem.select(keep)
+
+    def is_proven(self, loss_bound: float) -> bool:
+        return self.problem.loss_of(self.chosen) - loss_bound <= TOLERANCE
+
+    def minimise(self, gap: float, node_limit: int | None) -> Outcome:
+        try:
+            from bayesmend.structure import scip
+        except ImportError as error:
+            msg = f"the ilp solver needs pyscipopt ({error}). Install pyscipopt."
+            raise MissingDependencyError(msg) from None
+        return scip.minimise(
+            self.problem,
+            self.chosen,
+            scip.Limits(self.deadline, gap, node_limit),
+            seed=self.seed,
+            report=None if self.report is None else self._report,
+        )
+
+    def _report(self, loss: float, loss_bound: float) -> None:
+        assert self.report is not None
+        top, seconds = self._top(), time.perf_counter() - self.begun
+        what = f"integer programme: bound {top - loss_bound:.3f}"
+        self.report(what, top - loss, seconds)
+
+    def _top(self) -> float:
+        """Sum of the best scores: no graph, acyclic or not, scores higher."""
+        return math.fsum(self.problem.scores[self.problem.offsets[:-1]].tolist())
+
+    def solution(
+        self, loss_bound: float, stopped: str | None, counts: dict[str, int]
+    ) -> Solution:
+        numbers = self.problem.numbers[self.chosen]
+        dag = Dag(self.sets.names, tuple(self.sets.members_of(int(c)) for c in numbers))
+        score = math.fsum(self.sets.scores[numbers].tolist())
+        proven = self.is_proven(loss_bound)
+        detail: dict[str, Any] = {"candidates_left": len(self.problem.scores), **counts}
+        if stopped is not None and not proven:
+            detail["stopped"] = stopped
+        return Solution(
+            dag,
+            score,
+            score if proven else max(score, self._top() - loss_bound),
+            "optimal" if proven else "gap",
+            "ilp",
+            time.perf_counter() - self.begun,
+            detail,
+        )
+
+
+def _check(time_limit: float | None, gap: float, node_limit: int | None) -> None:
+    if time_limit is not None and not time_limit >= 0:
+        msg = (
+            f"time_limit must be a number of seconds >= 0. Got {time_limit!r} instead."
+        )
+        raise ParameterError(msg)
+    if not gap >= 0:
+        msg = f"gap must be a number >= 0. Got {gap!r} instead."
+        raise ParameterError(msg)
+    if node_limit is not None and not node_limit >= 1:
+        msg = f"node_limit must be an integer >= 1. Got {node_limit!r} instead."
+        raise ParameterError(msg)

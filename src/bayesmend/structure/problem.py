@@ -1,0 +1,126 @@
+"""Candidates as an integer programme sees them: finite, pruned, with losses."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend import _core
+from bayesmend.errors import ParameterError
+from bayesmend.parents import ParentSets
+from bayesmend.rows import offsets_of, owners_of, some
+
+__all__ = ["Problem"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Candidates worth considering, in the layout of `ParentSets`.
+
+    ``losses`` are the scores subtracted from the best score of the same variable;
+    ``numbers`` tells which candidate of the `ParentSets` each one is.
+    """
+
+    names: tuple[str, ...]
+    offsets: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    member_offsets: NDArray[np.int64]
+    members: NDArray[np.int32]
+    losses: NDArray[np.float64]
+    numbers: NDArray[np.int64]
+
+    @classmethod
+    def from_parent_sets(cls, sets: ParentSets) -> Problem:
+        """Leave out the candidates that score minus infinity.
+
+        Raises
+        ------
+        ParameterError
+            When a variable has no other candidate.
+        """
+        best = sets.scores[sets.offsets[:-1]]
+        hopeless = np.flatnonzero(np.isneginf(best))
+        if len(hopeless):
+            msg = (
+                f"every candidate parent set of {sets.names[hopeless[0]]!r} has the "
+                "score minus infinity. Give it at least one with a finite score."
+            )
+            raise ParameterError(msg)
+        whole = cls(
+            sets.names,
+            sets.offsets,
+            sets.scores,
+            sets.member_offsets,
+            sets.members,
+            best[owners_of(sets.offsets)] - sets.scores,
+            np.arange(sets.n_sets),
+        )
+        return whole.select(np.isfinite(sets.scores))
+
+    def select(self, keep: NDArray[np.bool_]) -> Problem:
+        """Keep some of the candidates."""
+        if keep.all():
+            return self
+        owners, sizes = owners_of(self.offsets)[keep], np.diff(self.member_offsets)
+        counts = np.bincount(owners, minlength=len(self.names))
+        return Problem(
+            self.names,
+            offsets_of(counts),
+            self.scores[keep],
+            offsets_of(sizes[keep]),
+            self.members[np.repeat(keep, sizes)],
+            self.losses[keep],
+            self.numbers[keep],
+        )
+
+    @property
+    def arrays(
+        self,
+    ) -> tuple[
+        NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int32]
+    ]:
+        """What the functions of the core take first."""
+        return self.offsets, self.scores, self.member_offsets, self.members
+
+    def loss_of(self, chosen: NDArray[np.int32]) -> float:
+        """Sum of the losses of a choice."""
+        return math.fsum(self.losses[chosen].tolist())
+
+    def heaviest(self, weights: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Choose the candidate of each variable with the largest weight."""
+        spans = zip(self.offsets[:-1], self.offsets[1:], strict=True)
+        return np.array(
+            [first + np.argmax(weights[first:last]) for first, last in spans],
+            dtype=np.int32,
+        )
+
+    def round(
+        self,
+        weights: NDArray[np.float64],
+        *,
+        seconds: float,
+        kicks: int = 0,
+        seed: int = 0,
+    ) -> NDArray[np.int32]:
+        """Find an acyclic choice near the weights and improve it by local search.
+
+        Raises
+        ------
+        ParameterError
+            When no acyclic choice exists.
+        """
+        chosen = _core.order_from_lp(
+            *self.arrays, weights, kicks=kicks, seed=seed, seconds=seconds
+        )
+        stuck = [self.names[i] for i in np.flatnonzero(chosen < 0)]
+        if stuck:
+            msg = (
+                "no acyclic graph can be made of the candidate parent sets: every "
+                f"candidate of {some(stuck)} closes a cycle. Add candidates with fewer "
+                "parents, for example the empty set."
+            )
+            raise ParameterError(msg)
+        return chosen
