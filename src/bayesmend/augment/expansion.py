@@ -118,7 +118,7 @@ class Expansion:
             ):
                 below = _best_below(nodes, best, extra)
                 best[extra] = np.maximum(scores, below)
-                keep = scores > below if prune else np.full(len(scores), True)
+                keep = _exceeds(scores, below) if prune else np.isfinite(scores)
                 if keep.any():
                     parents = tuple(sorted(node.variables[1:]))
                     yield Columns(
@@ -151,6 +151,14 @@ class Expansion:
             first,
             node.root[before],
         )
+
+
+def _exceeds(
+    scores: NDArray[np.float64], others: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Tell which scores are higher by more than rounding."""
+    exceeds: NDArray[np.bool_] = scores > others + 1e-11 * np.abs(scores) + 1e-12
+    return exceeds
 
 
 def _best_below(

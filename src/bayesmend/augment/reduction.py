@@ -185,18 +185,11 @@ class Reduction:
             msg = "the DAG must have the variables of the data, in their order."
             raise ParameterError(msg)
         on = self.chosen(completed)
-        artificial = np.flatnonzero(on)[n_vars:].tolist()
-        parents = []
-        for child, members in enumerate(dag.parents):
-            best = self.parent_sets.best(child, (*members, *artificial))
-            if best < 0:
-                msg = (
-                    "under this completion the reduction has no candidate for "
-                    f"{self.data.names[child]!r} within its parents. Its locality or "
-                    "its constraints exclude it."
-                )
-                raise ParameterError(msg)
-            parents.append(self.parent_sets.members_of(best))
+        codes = completed.codes[self.cells[:, 0], self.cells[:, 1]]
+        parents = [
+            self._family(child, members, self.first + codes)
+            for child, members in enumerate(dag.parents)
+        ]
         following = self.parent_sets.members_of
         for variable in range(n_vars, self.parent_sets.n_vars):
             first = int(self.parent_sets.offsets[variable])
@@ -250,6 +243,24 @@ class Reduction:
         sets = self.parent_sets
         arrays = sets.offsets, sets.scores, sets.member_offsets, sets.members
         write_jkl(ParentSets(self.file_names, *arrays), path)
+
+    def _family(
+        self, child: int, parents: tuple[int, ...], states: NDArray[np.intp]
+    ) -> tuple[int, ...]:
+        """Find the candidate of a family, or else the best one within it."""
+        own = np.isin(self.cells[:, 1], (child, *parents))
+        members = (*parents, *states[own].tolist())
+        found = self.parent_sets.find(child, members)
+        if found < 0:
+            found = self.parent_sets.best(child, members)
+        if found < 0:
+            msg = (
+                "under this completion the reduction has no candidate for "
+                f"{self.data.names[child]!r} within its parents. Its locality or its "
+                "constraints exclude it."
+            )
+            raise ParameterError(msg)
+        return self.parent_sets.members_of(found)
 
     def _in_order(self, dag: Dag) -> Dag:
         for names in (self.parent_sets.names, self.file_names):

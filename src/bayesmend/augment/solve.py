@@ -127,7 +127,11 @@ def solve_reduction(
     if first is not None and found.score < sets.score_of(first):
         dag = first
     decoded = reduction.decode(dag)
-    bound = decoded.score if status == "optimal" else found.bound + paid
+    # Of the bounds known, one pays for every cell and the other for none.
+    best_sets = sets.scores[sets.offsets[: reduction.data.n_vars]]
+    bound = min(found.bound + paid, float(best_sets.sum()))
+    if status == "optimal":
+        bound = decoded.score
     return ReductionResult(
         *decoded,
         max(bound, decoded.score),

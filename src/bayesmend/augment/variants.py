@@ -120,7 +120,7 @@ def _near(base: NDArray[np.uint8], card: int, most: int) -> NDArray[np.int64]:
         here = np.arange(len(moved))[:, None, None], np.arange(len(steps))[:, None]
         shift = np.array(steps, np.int64).reshape(len(steps), n_changes)
         block[(*here, where)] = (block[(*here, where)] + shift) % card
-        blocks.append(block.reshape(-1, len(base)))
+        blocks.append(block.reshape(len(moved) * len(steps), len(base)))
     return np.concatenate(blocks)
 
 
