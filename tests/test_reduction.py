@@ -368,6 +368,7 @@ def test_the_best_local_pair_is_found_and_is_no_worse_than_the_ball(
     assert result.score >= in_ball - 1e-8
 
 
+@settings(deadline=None)
 @given(st.integers(1, 4), st.integers(0, 5), st.integers(0, 6))
 def test_variants_are_distinct_and_sorted_by_changes(card, n_cells, locality):
     base = np.arange(n_cells, dtype=np.uint8) % card
@@ -502,6 +503,7 @@ def test_names_stay_distinct_whatever_the_labels_say(tmp_path):
     assert read_jkl(tmp_path / "odd.jkl").names == reduction.file_names
 
 
+@settings(deadline=None)
 @given(st.lists(st.text("a(2)", max_size=5)), st.sets(st.text("a(2)", max_size=5)))
 def test_distinct_names_are_distinct_and_change_only_what_they_must(names, taken):
     result = distinct_names(names, taken=taken)
@@ -606,6 +608,7 @@ def test_a_number_of_columns_beyond_print_is_refused_too():
         reduce_to_complete(data)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(2, 3), st.integers(0, 2)), min_size=1, max_size=5),
     st.integers(0, 4),
