@@ -433,3 +433,141 @@ def best_dag_score(n, family, limit):
         if max(map(len, parents), default=0) <= limit:
             best = max(best, sum(family(v, parents[v]) for v in range(n)))
     return best
+
+
+# --- incomplete data: all structures with all completions -----------------------------
+#
+# A table is a list of rows of codes, None where a cell is missing. `near` is a pair of
+# a completed table and the number of cells that a family may hold otherwise.
+
+
+def missing_cells(rows):
+    """(row, variable) of every missing cell, by variable, then by row."""
+    n_vars = len(rows[0]) if rows else 0
+    return [
+        (u, i) for i in range(n_vars) for u in range(len(rows)) if rows[u][i] is None
+    ]
+
+
+def completions(rows, card):
+    """Every way to fill in the table."""
+    cells = missing_cells(rows)
+    for states in itertools.product(*(range(card[i]) for _, i in cells)):
+        completed = [list(row) for row in rows]
+        for (u, i), state in zip(cells, states, strict=True):
+            completed[u][i] = state
+        yield completed
+
+
+def subsets_up_to(items, largest):
+    for size in range(min(largest, len(items)) + 1):
+        yield from itertools.combinations(items, size)
+
+
+def changes_inside(rows, completed, base, family):
+    """How many missing cells of a family's variables two completions fill otherwise."""
+    return sum(
+        completed[u][i] != base[u][i] for u, i in missing_cells(rows) if i in family
+    )
+
+
+def best_dag(n_vars, families):
+    """Score and parents of a best DAG: some variable is last, the rest comes before.
+
+    families[child] is {parents (frozenset): score}.
+    """
+    best = {frozenset(): (0.0, {})}
+    for size in range(1, n_vars + 1):
+        for chosen in map(frozenset, itertools.combinations(range(n_vars), size)):
+            best[chosen] = (-math.inf, {})
+            for last in chosen:
+                before, graph = best[chosen - {last}]
+                for parents, score in families[last].items():
+                    if parents <= chosen - {last} and before + score > best[chosen][0]:
+                        best[chosen] = (before + score, {**graph, last: parents})
+    return best[frozenset(range(n_vars))]
+
+
+def best_pair(
+    rows,
+    card,
+    max_parents,
+    kind,
+    ess=1.0,
+    *,
+    near=None,
+    allowed=None,
+    penalty=0.0,
+    weights=None,
+    completed_tables=None,
+):
+    """(score, parents, completed) of a best structure with completion.
+
+    Families are scored once for each completion of their own cells. `allowed` tells
+    whether a child may have a parent set.
+    """
+    n_vars, known, best = len(card), {}, (-math.inf, None, None)
+    cells = missing_cells(rows)
+    for completed in completed_tables or completions(rows, card):
+        families = []
+        for child in range(n_vars):
+            others = [v for v in range(n_vars) if v != child]
+            mine = {}
+            for parents in subsets_up_to(others, max_parents):
+                family = {child, *parents}
+                if allowed is not None and not allowed(child, parents):
+                    continue
+                if (
+                    near is not None
+                    and changes_inside(rows, completed, near[0], family) > near[1]
+                ):
+                    continue
+                states = tuple(completed[u][i] for u, i in cells if i in family)
+                key = child, parents, states
+                if key not in known:
+                    known[key] = family_score(
+                        completed, card, child, parents, kind, ess, weights, penalty
+                    )
+                mine[frozenset(parents)] = known[key]
+            families.append(mine)
+        score, parents = best_dag(n_vars, families)
+        if score > best[0]:
+            best = (score, parents, completed)
+    return best
+
+
+def completions_within(rows, card, base, most):
+    """The completions that differ from `base` in at most `most` cells."""
+    for completed in completions(rows, card):
+        if changes_inside(rows, completed, base, set(range(len(card)))) <= most:
+            yield completed
+
+
+def reduction(rows, card, max_parents, kind, ess=1.0, *, near=None):
+    """The paper's transformation: {variable: {parents: score}}, lambda left as None.
+
+    Original variables are 0 .. m - 1; the artificial variable of state j of cell (u, i)
+    is the triple (u, i, j). States and variables count from 0.
+    """
+    originals, cells = set(range(len(card))), missing_cells(rows)
+    candidates = {child: {} for child in originals}
+    for completed in completions(rows, card):
+        for child in originals:
+            for parents in subsets_up_to(sorted(originals - {child}), max_parents):
+                family = {child, *parents}
+                if (
+                    near is not None
+                    and changes_inside(rows, completed, near[0], family) > near[1]
+                ):
+                    continue
+                which = {(u, i, completed[u][i]) for u, i in cells if i in family}
+                score = family_score(completed, card, child, parents, kind, ess)
+                candidates[child][frozenset({*parents, *which})] = score
+    for u, i in cells:
+        for j in range(card[i]):
+            following = (u, i, (j + 1) % card[i])
+            candidates[u, i, j] = {
+                frozenset({*originals, following}): 0.0,
+                frozenset(): None,
+            }
+    return candidates

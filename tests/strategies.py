@@ -183,3 +183,45 @@ def linked_rows(card, n_rows, seed):
         copied = rows[:, v - 1] % r if v else own
         rows[:, v] = np.where(rng.random(n_rows) < 0.6, copied, own)
     return rows
+
+
+# Incomplete tables.
+
+
+@st.composite
+def incomplete_tables(draw, max_vars=5, max_holes=8, size=256, max_total=14):
+    """(rows, card): None where missing.
+
+    Some have duplicate rows (with their holes), rows that are all holes, variables that
+    are never seen. At most `size` completions; variables and states of the missing
+    cells add up to at most `max_total`.
+    """
+    card = draw(st.lists(st.integers(2, 4), min_size=2, max_size=max_vars))
+    row = st.tuples(*(st.integers(0, r - 1) for r in card))
+    rows = [list(r) for r in draw(st.lists(row, min_size=1, max_size=8))]
+    cells = [(u, i) for u in range(len(rows)) for i in range(len(card))]
+    cells = draw(st.permutations(cells))[: draw(st.integers(0, max_holes))]
+    kind = draw(st.sampled_from(["cells", "duplicates", "whole row", "whole variable"]))
+    if kind == "duplicates":
+        rows += [list(r) for r in rows]
+        cells = [(u + d, i) for u, i in cells for d in (0, len(rows) // 2)]
+    if kind == "whole row":
+        cells = [(0, i) for i in range(len(card))] + cells
+    if kind == "whole variable":
+        rows = rows[:3]
+        cells = [(u, 0) for u in range(len(rows))] + [c for c in cells if c[0] < 3]
+    return punch(rows, card, cells, max_holes, size, max_total), card
+
+
+def punch(rows, card, cells, max_holes, size, max_total):
+    """Hide the cells, as far as the limits allow."""
+    n_completions, total, hidden = 1, len(card), set()
+    for u, i in cells:
+        fits = n_completions * card[i] <= size and total + card[i] <= max_total
+        if fits and len(hidden) < max_holes and (u, i) not in hidden:
+            n_completions, total = n_completions * card[i], total + card[i]
+            hidden.add((u, i))
+    return [
+        [None if (u, i) in hidden else c for i, c in enumerate(row)]
+        for u, row in enumerate(rows)
+    ]

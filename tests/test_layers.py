@@ -39,6 +39,7 @@ LAYERS = [
     "network",
     "structure",
     "formats",
+    "augment",
     "hidden",
     "masking",
     "missing",

@@ -1,5 +1,11 @@
 """Learn discrete Bayesian networks from categorical data with missing values."""
 
+from bayesmend.augment import (
+    Reduction,
+    ReductionResult,
+    reduce_to_complete,
+    solve_reduction,
+)
 from bayesmend.candidates import candidate_parents
 from bayesmend.columns import MAX_STATES, MISSING, MISSING_MARKERS, Label
 from bayesmend.constraints import Constraints
@@ -54,6 +60,8 @@ __all__ = [
     "Network",
     "ParentSets",
     "Patterns",
+    "Reduction",
+    "ReductionResult",
     "Score",
     "Shortfall",
     "SkeletonScores",
@@ -74,9 +82,11 @@ __all__ = [
     "learn_structure",
     "load_network",
     "read_network",
+    "reduce_to_complete",
     "score_families",
     "skeleton_scores",
     "solve",
+    "solve_reduction",
     "structural_hamming_distance",
     "write_network",
 ]

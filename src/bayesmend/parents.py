@@ -194,11 +194,10 @@ class ParentSets:
         wanted = np.array(sorted(parents), dtype=np.int32)
         first, last = int(self.offsets[variable]), int(self.offsets[variable + 1])
         sizes = np.diff(self.member_offsets[first : last + 1])
-        for candidate in first + np.flatnonzero(sizes == len(wanted)):
-            start = self.member_offsets[candidate]
-            if np.array_equal(self.members[start : start + len(wanted)], wanted):
-                return int(candidate)
-        return -1
+        left = first + np.flatnonzero(sizes == len(wanted))
+        for position, member in enumerate(wanted):
+            left = left[self.members[self.member_offsets[left] + position] == member]
+        return int(left[0]) if len(left) else -1
 
     def choice_of(self, dag: Dag) -> NDArray[np.int64]:
         """Find the candidate of every variable that a DAG has chosen.

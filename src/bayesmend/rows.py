@@ -169,21 +169,19 @@ def sorted_candidates(
 ) -> NDArray[np.int64]:
     """Candidates by variable, descending score, number of members and members."""
     owner, sizes = owners_of(offsets), np.diff(member_offsets)
-    order = np.lexsort((sizes, -np.asarray(scores), owner))
-    tied = np.concatenate(
-        (
-            [False],
-            (np.diff(owner[order]) == 0)
-            & (np.asarray(scores)[order][1:] == np.asarray(scores)[order][:-1])
-            & (np.diff(sizes[order]) == 0),
-        )
+    scores, members = np.asarray(scores), np.asarray(members)
+    order = np.lexsort((sizes, -scores, owner))
+    tied = (
+        (np.diff(owner[order]) == 0)
+        & (scores[order][1:] == scores[order][:-1])
+        & (np.diff(sizes[order]) == 0)
     )
-    group = np.cumsum(~tied)
-    for g in np.unique(group[tied]):
-        span = np.flatnonzero(group == g)
-        chosen = order[span]
-        key = [
-            tuple(members[member_offsets[c] : member_offsets[c + 1]]) for c in chosen
-        ]
-        order[span] = chosen[sorted(range(len(span)), key=key.__getitem__)]
+    group = np.cumsum(np.append(True, ~tied)) if len(order) else order
+    in_tie = np.append(tied, False) | np.append(False, tied)
+    for size in np.unique(sizes[order[np.flatnonzero(in_tie)]]):
+        places = np.flatnonzero(in_tie & (sizes[order] == size))
+        chosen = order[places]
+        starts = np.asarray(member_offsets)[chosen]
+        keys = [members[starts + k] for k in range(size - 1, -1, -1)]
+        order[places] = chosen[np.lexsort((*keys, group[places]))]
     return order
