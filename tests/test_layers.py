@@ -40,6 +40,7 @@ LAYERS = [
     "structure",
     "formats",
     "augment",
+    "learn",
     "hidden",
     "masking",
     "missing",
@@ -54,7 +55,7 @@ LAYERS = [
 # The modules that may call the compiled core: those that read, write, count, score,
 # search or draw.
 CORE_CALLERS = {"files", "csvout", "patterns", "summary", "score", "candidates"}
-CORE_CALLERS |= {"structure", "network"}
+CORE_CALLERS |= {"structure", "network", "augment"}
 
 # Optional packages are imported inside the functions that need them.
 ALLOWED_AT_IMPORT = {"numpy", "bayesmend", *sys.stdlib_module_names}

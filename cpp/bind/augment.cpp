@@ -74,8 +74,8 @@ class Augmenter {
     LocalResult result;
     interrupt.run(
         [&] {
-          result = mend_from(problem_, completions, locality, n_threads, deadline,
-                             interrupt.progress());
+          result =
+              mend_from(problem_, completions, locality, n_threads, deadline, interrupt.progress());
         },
         [&] { deadline.ask(); });
     interrupt.raise_others();
@@ -102,13 +102,13 @@ class Augmenter {
     double local_seconds = 0.0;
     interrupt.run(
         [&] {
-          local = mend_from(problem_, completions, locality, n_threads, deadline,
-                            interrupt.progress());
+          local =
+              mend_from(problem_, completions, locality, n_threads, deadline, interrupt.progress());
           local_seconds = deadline.seconds();
-          result = solve_exactly(problem_, local.best,
-                                 {gap, max_nodes, max_bytes, root_steps, node_steps, n_threads,
-                                  interrupt.progress()},
-                                 deadline, &local.trace);
+          result = solve_exactly(
+              problem_, local.best,
+              {gap, max_nodes, max_bytes, root_steps, node_steps, n_threads, interrupt.progress()},
+              deadline, &local.trace);
         },
         [&] { deadline.ask(); });
     interrupt.raise_others();
@@ -119,6 +119,7 @@ class Augmenter {
     answer["start_score"] = local.best.score;
     answer["start_is_certified"] = local.is_certified;
     answer["start_seconds"] = local_seconds;
+    answer["locality"] = locality;
     answer["n_nodes"] = result.n_nodes;
     answer["n_families"] = result.n_families;
     answer["n_alive"] = result.n_alive;
@@ -200,8 +201,7 @@ void bind_augment(nb::module_& m) {
                     In<std::uint32_t, 1>, int, double, double,
                     const std::vector<std::vector<std::int32_t>>&, double>(),
            "columns"_a.noconvert(), "card"_a.noconvert(), "codes"_a.noconvert(),
-           "weight"_a.noconvert(), "kind"_a, "ess"_a, "arc_penalty"_a, "parents"_a,
-           "max_bytes"_a)
+           "weight"_a.noconvert(), "kind"_a, "ess"_a, "arc_penalty"_a, "parents"_a, "max_bytes"_a)
       .def("improve", &DagMender::improve, "completion"_a.noconvert(), "seconds"_a)
       .def("margins", &DagMender::margins, "completion"_a.noconvert())
       .def("score", &DagMender::score, "completion"_a.noconvert());

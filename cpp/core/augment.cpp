@@ -100,8 +100,7 @@ void AugmentProblem::list_families(const ParentRules& rules) {
     // All subsets of the optional parents, by the usual trick on masks.
     for (std::uint32_t subset = 0;; subset = (subset - optional) & optional) {
       if (std::popcount(subset) <= n_more)
-        add_family(static_cast<std::int32_t>(c), subset | required,
-                   members_of(subset | required));
+        add_family(static_cast<std::int32_t>(c), subset | required, members_of(subset | required));
       if (subset == optional) break;
     }
   }

@@ -92,8 +92,7 @@ void FamilyBound::build(const AugmentProblem& problem, const AugmentProblem::Fam
   }
 }
 
-void FamilyBound::collect_units(const AugmentProblem& problem,
-                                const AugmentProblem::Family& family,
+void FamilyBound::collect_units(const AugmentProblem& problem, const AugmentProblem::Family& family,
                                 const AugmentProblem::Completion& fixed, bool merge) {
   struct Member {
     std::size_t unit;
@@ -102,8 +101,8 @@ void FamilyBound::collect_units(const AugmentProblem& problem,
   std::vector<Member> members;
   std::vector<std::uint32_t> cells;
   for (const auto& item : problem.items(family)) {
-    Unit unit{item.weight, item.offset, static_cast<std::uint32_t>(shapes_.size()), 0, 0, 1, 1,
-              false};
+    Unit unit{item.weight, item.offset, static_cast<std::uint32_t>(shapes_.size()), 0, 0, 1,
+              1,           false};
     const auto first_cell = static_cast<std::uint32_t>(cells.size());
     for (const auto& hole : problem.holes(item)) {
       if (fixed[hole.cell] != AugmentProblem::kFree) {
@@ -421,8 +420,8 @@ void FamilyBound::explain(const AugmentProblem& problem, std::size_t child, cons
       for (std::size_t e = 0; e < priced.size(); ++e)
         priced[e] += linear[e / inner % unit.n_states];
     }
-    const auto top = static_cast<std::size_t>(
-        std::max_element(priced.begin(), priced.end()) - priced.begin());
+    const auto top =
+        static_cast<std::size_t>(std::max_element(priced.begin(), priced.end()) - priced.begin());
     inner = block.n_values;
     for (std::uint32_t u = 0; u < block.n_units; ++u) {
       const auto& unit = units_[block.first_unit + u];

@@ -10,7 +10,8 @@
 namespace bayesmend {
 namespace {
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-}
+constexpr std::uint32_t kPollMask = 0xffff;
+}  // namespace
 
 DagProgram::DagProgram(std::size_t n_vars)
     : n_vars_(n_vars),
@@ -30,11 +31,14 @@ void DagProgram::offer(std::size_t child, std::uint32_t parents, double score) {
   entry = std::max(entry, score);
 }
 
-double DagProgram::solve() {
-  for (std::size_t v = 0; v < n_vars_; ++v)
+double DagProgram::solve(const Deadline& deadline) {
+  for (std::size_t v = 0; v < n_vars_; ++v) {
     spread_maximum<true>(std::span(best_).subspan(v * half_, half_), n_vars_ - 1);
+    if (half_ > kPollMask && deadline.is_over()) return -kMinusInfinity;
+  }
   forward_[0] = 0.0;
   for (std::uint32_t subset = 1; subset < 2 * half_; ++subset) {
+    if ((subset & kPollMask) == 0 && deadline.is_over()) return -kMinusInfinity;
     double best = kMinusInfinity;
     for (std::uint32_t rest = subset; rest != 0; rest &= rest - 1) {
       const auto sink = static_cast<std::size_t>(std::countr_zero(rest));
@@ -64,10 +68,11 @@ std::vector<std::uint32_t> DagProgram::predecessors() const {
   return allowed;
 }
 
-void DagProgram::pass_backward() {
+bool DagProgram::pass_backward(const Deadline& deadline) {
   const auto full = static_cast<std::uint32_t>(2 * half_ - 1);
   backward_[full] = 0.0;
   for (std::uint32_t subset = full; subset-- > 0;) {
+    if ((subset & kPollMask) == 0 && subset > 0 && deadline.is_over()) return false;
     double best = kMinusInfinity;
     for (std::uint32_t rest = full & ~subset; rest != 0; rest &= rest - 1) {
       const auto next = static_cast<std::size_t>(std::countr_zero(rest));
@@ -77,6 +82,7 @@ void DagProgram::pass_backward() {
     }
     backward_[subset] = best;
   }
+  return true;
 }
 
 void DagProgram::around(std::size_t child, std::vector<double>& target) const {

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "core/deadline.hpp"
+
 namespace bayesmend {
 
 // The dynamic programme over subsets for scores that change from call to call: tables stay
@@ -19,12 +21,13 @@ class DagProgram {
   void clear();
   // Offers a family: `parents` is a mask over all variables.
   void offer(std::size_t child, std::uint32_t parents, double score);
-  // Best total over all DAGs of offered families; minus infinity when there is none.
-  double solve();
+  // Best total over all DAGs of offered families; minus infinity when there is none, plus infinity
+  // (a bound that says nothing) when the deadline came first.
+  double solve(const Deadline& deadline);
   // After solve(): for each variable, which others may be its parents in the best DAG found.
   std::vector<std::uint32_t> predecessors() const;
-  // After solve(): prepares total_around.
-  void pass_backward();
+  // After solve(): prepares around(); false when the deadline came first.
+  bool pass_backward(const Deadline& deadline);
   // Best total of all other variables when `child` has these parents.
   void around(std::size_t child, std::vector<double>& target) const;
 

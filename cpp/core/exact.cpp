@@ -70,7 +70,7 @@ class Worker {
       values_[f] = bound.maximum();
     }
     const double total = solve(alive);
-    eliminate(alive, incumbent, nullptr);
+    if (std::isfinite(total)) eliminate(alive, incumbent, nullptr);
     return total;
   }
 
@@ -90,6 +90,7 @@ class Worker {
     for (std::size_t step = 0;; ++step) {
       evaluate();
       const double total = solve(alive_);
+      if (total == -kMinusInfinity) break;  // out of time
       if (total < outcome.bound - 1e-9) {
         outcome.bound = total;
         best_prices = prices_;
@@ -118,7 +119,10 @@ class Worker {
     }
     prices_ = best_prices;
     evaluate();
-    solve(alive_);
+    if (solve(alive_) == -kMinusInfinity) {
+      keep(node, outcome);
+      return outcome;
+    }
     choose();
     branch(node, outcome);
     return outcome;
@@ -149,9 +153,8 @@ class Worker {
     const auto families = problem_.families();
     values_.resize(families.size());
     for (std::size_t a = 0; a < alive_.size(); ++a)
-      values_[alive_[a]] =
-          bounds_[a]->maximum(problem_, static_cast<std::size_t>(families[alive_[a]].child),
-                             prices_, scratch_);
+      values_[alive_[a]] = bounds_[a]->maximum(
+          problem_, static_cast<std::size_t>(families[alive_[a]].child), prices_, scratch_);
   }
 
   double solve(const std::vector<std::uint32_t>& alive) {
@@ -159,7 +162,7 @@ class Worker {
     program_.clear();
     for (const auto f : alive)
       program_.offer(static_cast<std::size_t>(families[f].child), families[f].parents, values_[f]);
-    return program_.solve();
+    return program_.solve(deadline_);
   }
 
   // Drops the families whose best DAG under values_ does not beat the incumbent; false when a
@@ -167,7 +170,7 @@ class Worker {
   bool eliminate(std::vector<std::uint32_t>& alive, double incumbent,
                  std::vector<const FamilyBound*>* bounds) {
     const auto families = problem_.families();
-    program_.pass_backward();
+    if (!program_.pass_backward(deadline_)) return true;
     std::size_t kept = 0;
     std::size_t around_of = problem_.n_vars();
     std::vector<std::uint8_t> has_family(problem_.n_vars(), 0);
@@ -229,8 +232,7 @@ class Worker {
       for (std::size_t c = 0; c < n_vars; ++c) {
         for (std::size_t cell = 0; cell < n_cells; ++cell) {
           const auto& info = problem_.cells()[cell];
-          if (fixed[cell] != AugmentProblem::kFree ||
-              static_cast<std::size_t>(info.variable) == c)
+          if (fixed[cell] != AugmentProblem::kFree || static_cast<std::size_t>(info.variable) == c)
             continue;
           const std::uint8_t copy = copy_at_[c * n_cells + cell], owner = owner_[cell];
           for (std::size_t v = 0; v < static_cast<std::size_t>(info.card); ++v) {
@@ -261,6 +263,16 @@ class Worker {
     if (pair.score <= incumbent + 1e-9) return;
     incumbent = pair.score;
     outcome.found.push_back(std::move(pair));
+  }
+
+  // The node goes back as its own child: time ran out before it could be split.
+  void keep(const Node& node, Outcome& outcome) {
+    auto child = std::make_unique<Node>();
+    child->bound = child->estimate = outcome.bound;
+    child->fixed = node.fixed;
+    child->alive = alive_;
+    child->prices = node.prices;
+    outcome.children.push_back(std::move(child));
   }
 
   // Fixes the cell on which the chosen families have most to lose whatever its value.

@@ -11,11 +11,11 @@
 namespace bayesmend {
 
 struct ExactOptions {
-  double gap = 1e-6;             // stop when the bound is this close to the score
-  std::size_t max_nodes = 0;     // 0: no limit
-  double max_bytes = 2e9;        // of open nodes
-  std::size_t root_steps = 40;   // price updates at the root
-  std::size_t node_steps = 3;    // and at every other node
+  double gap = 1e-6;            // stop when the bound is this close to the score
+  std::size_t max_nodes = 0;    // 0: no limit
+  double max_bytes = 2e9;       // of open nodes
+  std::size_t root_steps = 40;  // price updates at the root
+  std::size_t node_steps = 3;   // and at every other node
   std::size_t n_threads = 1;
   Progress* progress = nullptr;
 };
@@ -25,7 +25,7 @@ enum class Ending : std::uint8_t { proven, time, nodes, memory };
 struct ExactResult {
   Pair best;
   double bound = 0.0;
-  double root_bound = 0.0;       // without prices
+  double root_bound = 0.0;  // without prices
   double priced_root_bound = 0.0;
   std::size_t n_nodes = 0;
   std::size_t n_families = 0, n_alive = 0;  // before and after elimination at the root

@@ -37,7 +37,12 @@ void Mender::load(const Completion& completion) {
       scores_[f] = problem_.score(families[f], completion, count_scratch_);
   loaded_ = completion;
   completion_ = completion;
-  total_ = kMinusInfinity;
+  // Only the required arcs, until the best DAG is known; it may not be in time.
+  total_ = 0.0;
+  for (std::size_t v = 0; v < problem_.n_vars(); ++v) {
+    chosen_[v] = static_cast<std::uint32_t>(problem_.first_family(v));
+    total_ += scores_[chosen_[v]];
+  }
 }
 
 // True when the best DAG for the completion beats the present one.
@@ -46,9 +51,9 @@ bool Mender::step_structure() {
   program_.clear();
   for (std::size_t f = 0; f < families.size(); ++f)
     program_.offer(static_cast<std::size_t>(families[f].child), families[f].parents, scores_[f]);
-  const double best = program_.solve();
+  const double best = program_.solve(deadline_);
   ++n_solves_;
-  if (best <= total_ + kTolerance) return false;
+  if (std::isinf(best) || best <= total_ + kTolerance) return false;
   const auto allowed = program_.predecessors();
   total_ = 0.0;
   for (std::size_t v = 0; v < problem_.n_vars(); ++v) {
@@ -76,10 +81,11 @@ Pair Mender::climb(Completion start, std::vector<TraceEntry>* trace) {
   step_structure();
   note(Move::start, trace);
   while (!deadline_.is_over() && climber_.improve(chosen_, completion_)) {
+    const auto chosen = chosen_;
     load(completion_);
-    double total = 0.0;
-    for (const auto f : chosen_) total += scores_[f];
-    total_ = total;
+    chosen_ = chosen;
+    total_ = 0.0;
+    for (const auto f : chosen_) total_ += scores_[f];
     note(Move::completion, trace);
     if (!step_structure()) break;
     note(Move::structure, trace);
@@ -93,6 +99,7 @@ Pair Mender::climb_locally(Completion start, std::size_t locality, std::vector<T
   is_certified = false;
   while (!deadline_.is_over()) {
     if (!step_flips(locality, is_certified)) break;
+    is_certified = false;
     note(Move::flip, trace);
     const double reached = total_;
     pair = climb(completion_, nullptr);
@@ -101,14 +108,13 @@ Pair Mender::climb_locally(Completion start, std::size_t locality, std::vector<T
   return pair;
 }
 
-void Mender::prepare_through() {
+bool Mender::prepare_through() {
   const auto families = problem_.families();
   program_.clear();
   for (std::size_t f = 0; f < families.size(); ++f)
     program_.offer(static_cast<std::size_t>(families[f].child), families[f].parents, scores_[f]);
-  program_.solve();
-  program_.pass_backward();
   through_.resize(families.size());
+  if (std::isinf(program_.solve(deadline_)) || !program_.pass_backward(deadline_)) return false;
   std::vector<double> around;
   for (std::size_t v = 0; v < problem_.n_vars(); ++v) {
     program_.around(v, around);
@@ -118,12 +124,13 @@ void Mender::prepare_through() {
       through_[f] = scores_[f] + around[(mask & low) | ((mask >> 1) & ~low)];
     }
   }
+  return true;
 }
 
 // Looks for a better pair within `locality` changed cells; takes the first one found. Sets
 // `is_certified` when there is none and the search was not cut short.
 bool Mender::step_flips(std::size_t locality, bool& is_certified) {
-  prepare_through();
+  if (!prepare_through()) return false;
   changes_.assign(problem_.families().size(), 0.0);
   bool is_complete = true;
   changed_.clear();
@@ -158,8 +165,7 @@ bool Mender::try_changed() {
   const auto families = problem_.families();
   const std::size_t n_vars = problem_.n_vars();
   std::uint32_t mask = 0;
-  for (const auto cell : changed_)
-    mask |= std::uint32_t{1} << problem_.cells()[cell].variable;
+  for (const auto cell : changed_) mask |= std::uint32_t{1} << problem_.cells()[cell].variable;
   for (std::size_t f = 0; f < families.size(); ++f)
     changes_[f] = (families[f].members() & mask) == 0
                       ? 0.0
@@ -196,7 +202,8 @@ bool Mender::try_changed() {
       program_.offer(static_cast<std::size_t>(families[f].child), families[f].parents,
                      scores_[f] + changes_[f]);
   ++n_solves_;
-  if (program_.solve() <= total_ + kTolerance) return false;
+  const double best = program_.solve(deadline_);
+  if (std::isinf(best) || best <= total_ + kTolerance) return false;
   load(completion_);
   step_structure();
   return true;
@@ -214,8 +221,8 @@ LocalResult mend_from(const AugmentProblem& problem,
     if (!menders[thread]) menders[thread] = std::make_unique<Mender>(problem, deadline);
     auto& result = results[s];
     const std::size_t before = menders[thread]->n_solves();
-    result.best = menders[thread]->climb_locally(starts[s], locality, &result.trace,
-                                                 result.is_certified);
+    result.best =
+        menders[thread]->climb_locally(starts[s], locality, &result.trace, result.is_certified);
     result.n_solves = menders[thread]->n_solves() - before;
     if (progress != nullptr) progress->note(result.best.score);
   });

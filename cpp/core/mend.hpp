@@ -52,15 +52,15 @@ class Mender {
   bool step_flips(std::size_t locality, bool& is_certified);
   bool try_flips(std::size_t next_cell, std::size_t left, bool& is_complete);
   bool try_changed();
-  void prepare_through();
+  bool prepare_through();
   void note(Move move, std::vector<TraceEntry>* trace) const;
 
   const AugmentProblem& problem_;
   const Deadline& deadline_;
   DagProgram program_;
-  Completion completion_, loaded_;  // scores_ belong to loaded_
-  std::vector<double> scores_;           // of every family under loaded_
-  std::vector<std::uint32_t> chosen_;    // family of each variable
+  Completion completion_, loaded_;     // scores_ belong to loaded_
+  std::vector<double> scores_;         // of every family under loaded_
+  std::vector<std::uint32_t> chosen_;  // family of each variable
   double total_ = 0.0;
   std::size_t n_solves_ = 0;
 

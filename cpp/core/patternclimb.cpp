@@ -83,8 +83,8 @@ double PatternClimber::improve_cells(std::size_t pattern, std::span<const std::u
     now = now * static_cast<std::size_t>(problem_.cells()[cell].card) + completion_[cell];
   const std::uint32_t n_rows = weight_of(pattern);
   take_out(cells, n_states, n_rows);
-  const auto best = static_cast<std::size_t>(std::max_element(gains_.begin(), gains_.end()) -
-                                             gains_.begin());
+  const auto best =
+      static_cast<std::size_t>(std::max_element(gains_.begin(), gains_.end()) - gains_.begin());
   const double gain = gains_[best] - gains_[now];
   if (gain > kTolerance) {
     std::size_t state = best;
@@ -151,8 +151,7 @@ std::vector<Margin> PatternClimber::margins(std::span<const std::uint32_t> chose
     Margin margin{std::numeric_limits<double>::infinity(), completion_[c]};
     for (std::size_t s = 0; s < gains_.size(); ++s) {
       const double loss = gains_[completion_[c]] - gains_[s];
-      if (s != completion_[c] && loss < margin.loss)
-        margin = {loss, static_cast<std::uint8_t>(s)};
+      if (s != completion_[c] && loss < margin.loss) margin = {loss, static_cast<std::uint8_t>(s)};
     }
     margins[c] = margin;
   }

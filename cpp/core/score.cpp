@@ -69,7 +69,7 @@ double FamilyScorer::penalty(double n_joint_cells, std::int32_t child_card,
 }
 
 const CellTable& FamilyScorer::cell_table(double pseudo_count, double n_cells,
-                                         Scratch& scratch) const {
+                                          Scratch& scratch) const {
   if (const auto known = scratch.tables.find(pseudo_count); known != scratch.tables.end())
     return *known->second;
   const CellTable* found = nullptr;

@@ -1,8 +1,12 @@
 """Learn discrete Bayesian networks from categorical data with missing values."""
 
 from bayesmend.augment import (
+    AugmentResult,
+    MendedCells,
     Reduction,
     ReductionResult,
+    learn_exact,
+    learn_local,
     reduce_to_complete,
     solve_reduction,
 )
@@ -21,6 +25,7 @@ from bayesmend.distance import (
 )
 from bayesmend.formats import read_network, write_network
 from bayesmend.hidden import Hidden, Shortfall
+from bayesmend.learn import learn
 from bayesmend.missing import (
     hide_mar,
     hide_mcar,
@@ -48,6 +53,7 @@ __all__ = [
     "MAX_STATES",
     "MISSING",
     "MISSING_MARKERS",
+    "AugmentResult",
     "Constraints",
     "Cpdag",
     "Dag",
@@ -57,6 +63,7 @@ __all__ = [
     "Hidden",
     "IncompleteData",
     "Label",
+    "MendedCells",
     "Network",
     "ParentSets",
     "Patterns",
@@ -79,6 +86,9 @@ __all__ = [
     "hide_mnar",
     "hide_value_of",
     "hide_value_per_variable",
+    "learn",
+    "learn_exact",
+    "learn_local",
     "learn_structure",
     "load_network",
     "read_network",

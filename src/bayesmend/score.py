@@ -191,7 +191,7 @@ class FamilyScorer:
             data.codes.T,
             data.card,
             weights_of(data),
-            _KINDS.index(self.score.kind),
+            kind_number(self.score),
             float(self.score.ess),
             float(self.score.arc_penalty),
         )
@@ -368,6 +368,11 @@ def family_counts(
         index,
         np.array(parent_indices, np.int32),
     )
+
+
+def kind_number(score: Score) -> int:
+    """Give the number under which the core knows a rule."""
+    return _KINDS.index(score.kind)
 
 
 def weights_of(data: IncompleteData) -> NDArray[np.float64]:

@@ -1,0 +1,316 @@
+"""t-local learning: no change of up to t cells, with any structure, is better.
+
+The paper's ``t`` is ``locality``, its completions ``Z_h`` are those of the trace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend import _core
+from bayesmend.augment.problem import Completion, PatternProblem, program_bytes
+from bayesmend.augment.result import (
+    AugmentResult,
+    TraceEntry,
+    assemble,
+    describe_status,
+    trace_of,
+)
+from bayesmend.augment.scope import checked_completion
+from bayesmend.augment.starts import Start, list_starts
+from bayesmend.constraints import Constraints
+from bayesmend.dag import Dag
+from bayesmend.data import IncompleteData
+from bayesmend.errors import ParameterError
+from bayesmend.score import Score, check_threads
+from bayesmend.seed import Seed, as_generator
+from bayesmend.structure.learn import learn_structure
+from bayesmend.structure.solution import Clock, Progress
+from bayesmend.structure.solvers import Solver
+from bayesmend.structure.subsets import available_memory
+
+__all__ = ["learn_local"]
+
+_EXACT_VARS = 20
+
+
+def learn_local(
+    data: Any,
+    *,
+    score: Score | str = "bdeu",
+    ess: float = 1.0,
+    max_parents: int = 3,
+    locality: int = 1,
+    restarts: int = 5,
+    starts: tuple[Start, ...] = ("mode", "em", "draws"),
+    start: IncompleteData | NDArray[np.uint8] | None = None,
+    solver: Solver = "auto",
+    constraints: Constraints | None = None,
+    time_limit: float | None = None,
+    seed: Seed = None,
+    n_threads: int = 0,
+    progress: Progress | None = None,
+) -> AugmentResult:
+    """Climb to a structure and a completion that no small change improves.
+
+    Parameters
+    ----------
+    data : IncompleteData, frame, array or path
+        A table with missing cells.
+    score : Score or str, default="bdeu"
+        The rule, or its name.
+    ess : float, default=1.0
+        Equivalent sample size when `score` is a name.
+    max_parents : int, default=3
+        Largest number of parents.
+    locality : int, default=1
+        The paper's t: the result is the best among all pairs whose completion differs
+        in at most so many cells (a cell stands for that of all rows alike). Checked for
+        every such change, not assumed.
+    restarts : int, default=5
+        Number of starts drawn from the observed marginals.
+    starts : tuple of {"mode", "em", "draws"}
+        ``mode``: the most frequent state of each variable. ``em``: the most probable
+        completion after expectation-maximisation. ``draws``: see `restarts`.
+    start : IncompleteData or array of codes, optional
+        A completion of your own, tried first.
+    solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
+        ``auto`` and ``subsets`` find the best structure exactly, up to about 20
+        variables; only then is the result certified. The others, and ``auto`` beyond,
+        alternate structure and completion: the result is a local optimum of these two
+        steps.
+    constraints : Constraints, optional
+        Required and forbidden arcs, tiers, limits of single variables.
+    time_limit : float, optional
+        Seconds; the best pair so far is returned.
+    seed : int, Generator or None
+        Source of the draws.
+    n_threads : int, default=0
+        Number of threads; 0 means one per core. The result does not depend on it.
+    progress : callable, optional
+        Told (what, best score, seconds) now and then.
+
+    Returns
+    -------
+    AugmentResult
+        With status ``1-local optimum`` (or another t), ``local optimum``, or
+        ``stopped at time limit``.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> data = bm.load_network("asia").sample(200, seed=1)
+    >>> holed = bm.hide_mcar(data, 0.02, seed=1).data
+    >>> bm.learn_local(holed, seed=1).status
+    '1-local optimum'
+    """
+    clock = Clock(time_limit)
+    for name, value, least in (("locality", locality, 1), ("restarts", restarts, 0)):
+        if not isinstance(value, int | np.integer) or value < least:
+            msg = f"{name} must be an integer >= {least}. Got {value!r} instead."
+            raise ParameterError(msg)
+    table = IncompleteData.from_table(data)
+    rule = Score.of(score, ess=ess)
+    problem = PatternProblem.of(
+        table, score=rule, max_parents=max_parents, constraints=constraints
+    )
+    generator = as_generator(seed)
+    completions = list_starts(
+        problem,
+        restarts=restarts,
+        starts=starts,
+        given=None if start is None else checked_completion(table, start),
+        generator=generator,
+    )
+    search = LocalSearch(problem, clock, check_threads(n_threads), progress)
+    if uses_program(solver, table.n_vars):
+        return search.certified(completions, int(locality))
+    return search.alternating(completions, solver, constraints, max_parents, generator)
+
+
+def uses_program(solver: Solver, n_vars: int) -> bool:
+    """Tell whether the structure is found by the core's dynamic programme."""
+    if solver == "subsets":
+        check_program(n_vars)
+        return True
+    return solver == "auto" and n_vars <= _EXACT_VARS
+
+
+def check_program(n_vars: int) -> None:
+    """Raise ParameterError when the dynamic programme does not fit into memory."""
+    needed = program_bytes(n_vars)
+    if n_vars > 30 or needed > 0.8 * available_memory():
+        msg = (
+            f"exact search over {n_vars} variables needs about {needed / 1e9:.3g} GB. "
+            "Use method='local' with solver='order' instead."
+        )
+        raise ParameterError(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalSearch:
+    """The two ways of climbing, with what they share."""
+
+    problem: PatternProblem
+    clock: Clock
+    n_threads: int
+    progress: Progress | None
+
+    def certified(self, starts: NDArray[np.uint8], locality: int) -> AugmentResult:
+        """Climb with exact structures, and check every change of t cells."""
+        problem, clock = self.problem, self.clock
+        answer = problem.augmenter().mend(
+            starts,
+            locality,
+            clock.left or 0.0,
+            threads_for(problem.data.n_vars, self.n_threads),
+            clock.reporter(self.progress, "local search"),
+        )
+        locally = f"{locality}-local optimum" if answer["is_certified"] else None
+        stopped = None
+        if answer["is_stopped"]:
+            stopped = "interrupt" if answer["is_interrupted"] else "time limit"
+        # Without a hole the structure alone is decided, and that exactly.
+        is_exact = problem.n_cells == 0 and answer["is_certified"]
+        bound = answer["score"] if is_exact else float("inf")
+        return assemble(
+            problem,
+            problem.dag(answer["parents"]),
+            answer["completion"],
+            bound=bound,
+            status=describe_status(
+                answer["score"], bound, locally=locally, stopped=stopped
+            ),
+            method="local",
+            trace=trace_of(answer["trace"]),
+            seconds=clock.seconds,
+            detail={
+                "starts": len(starts),
+                "best_start": answer["best_start"],
+                "structures_solved": answer["n_solves"],
+                "is_certified": answer["is_certified"],
+                "stopped": stopped,
+                **note_of(problem),
+            },
+        )
+
+    def alternating(
+        self,
+        starts: NDArray[np.uint8],
+        solver: Solver,
+        constraints: Constraints | None,
+        max_parents: int,
+        generator: np.random.Generator,
+    ) -> AugmentResult:
+        """Alternate between structure and completion until neither step helps."""
+        best: _Reached | None = None
+        best_start = 0
+        for number, start in enumerate(starts):
+            if best is not None and self._is_late():
+                break
+            reached = self._alternate(
+                start, solver, constraints, max_parents, generator, len(starts) - number
+            )
+            if best is None or reached.score > best.score + 1e-9:
+                best, best_start = reached, number
+        assert best is not None  # there is always a first start
+        return self._finish(best, best_start, len(starts))
+
+    def _is_late(self) -> bool:
+        left = self.clock.left
+        return left is not None and left <= 2e-3
+
+    def _alternate(
+        self,
+        completion: Completion,
+        solver: Solver,
+        constraints: Constraints | None,
+        max_parents: int,
+        generator: np.random.Generator,
+        n_left: int,
+    ) -> _Reached:
+        problem, reached = self.problem, None
+        trace: list[TraceEntry] = []
+        budget = None if self.clock.left is None else self.clock.left / n_left
+        own_clock = Clock(budget)
+        while True:
+            left = own_clock.left
+            found = learn_structure(
+                problem.completed(completion),
+                score=problem.score,
+                max_parents=max_parents,
+                solver=solver,
+                constraints=constraints,
+                time_limit=None if left is None else max(left / 2, 0.05),
+                seed=generator,
+                n_threads=self.n_threads,
+                progress=self.progress,
+            )
+            is_first = reached is None
+            if reached is not None and found.score <= reached.score + 1e-9:
+                reached.is_over = True
+                return reached
+            trace.append(_entry(found.score, is_first, "structure", self.clock))
+            mender = problem.dag_mender(found.dag)
+            completion, interrupted = mender.improve(completion, left or 0.0)
+            score = float(mender.score(completion))
+            if score > found.score + 1e-9:
+                trace.append(TraceEntry(score, "completion", self.clock.seconds))
+            reached = _Reached(found.dag, completion, score, trace)
+            if interrupted or (left is not None and (own_clock.left or 0) <= 2e-3):
+                reached.stopped = "interrupt" if interrupted else "time limit"
+                return reached
+
+    def _finish(self, best: _Reached, best_start: int, n_starts: int) -> AugmentResult:
+        locally = "local optimum" if best.is_over else None
+        return assemble(
+            self.problem,
+            best.dag,
+            best.completion,
+            bound=float("inf"),
+            status=describe_status(
+                best.score, float("inf"), locally=locally, stopped=best.stopped
+            ),
+            method="local",
+            trace=tuple(best.trace),
+            seconds=self.clock.seconds,
+            detail={
+                "starts": n_starts,
+                "best_start": best_start,
+                "is_certified": False,
+                "stopped": best.stopped,
+                **note_of(self.problem),
+            },
+        )
+
+
+@dataclass(slots=True)
+class _Reached:
+    dag: Dag
+    completion: Completion
+    score: float
+    trace: list[TraceEntry]
+    is_over: bool = False  # neither step helped any more
+    stopped: str | None = None
+
+
+def _entry(score: float, is_first: bool, kind: str, clock: Clock) -> TraceEntry:
+    return TraceEntry(score, "start" if is_first else kind, clock.seconds)
+
+
+def threads_for(n_vars: int, n_threads: int) -> int:
+    """Give the number of threads whose dynamic programmes fit into memory."""
+    wanted = n_threads or _core.n_cores()
+    fitting = int(0.8 * available_memory() // program_bytes(n_vars))
+    return max(1, min(wanted, fitting))
+
+
+def note_of(problem: PatternProblem) -> dict[str, str]:
+    """Say so when there was nothing to mend."""
+    if problem.n_cells > 0:
+        return {}
+    return {"note": "no value is missing: this is plain structure learning"}

@@ -1,0 +1,130 @@
+"""The front door: a table with holes in, a network and the mended table out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal, get_args
+
+from bayesmend.augment.exact import learn_exact
+from bayesmend.augment.local import learn_local
+from bayesmend.augment.result import AugmentResult
+from bayesmend.constraints import Constraints
+from bayesmend.data import IncompleteData
+from bayesmend.errors import ParameterError
+from bayesmend.score import Score
+from bayesmend.seed import Seed, as_generator
+from bayesmend.structure.solution import Progress
+from bayesmend.structure.solvers import Solver
+
+__all__ = ["METHODS", "learn"]
+
+Method = Literal["auto", "exact", "local"]
+METHODS = get_args(Method)
+
+# Up to so many variables `auto` tries for a proof, for so long without a time limit.
+_EXACT_VARS = 20
+_EXACT_SECONDS = 30.0
+
+
+def learn(
+    data: Any,
+    *,
+    method: Method = "auto",
+    score: Score | str = "bdeu",
+    ess: float = 1.0,
+    max_parents: int = 3,
+    locality: int = 1,
+    restarts: int = 5,
+    solver: Solver = "auto",
+    constraints: Constraints | None = None,
+    time_limit: float | None = None,
+    seed: Seed = None,
+    n_threads: int = 0,
+    progress: Progress | None = None,
+) -> AugmentResult:
+    """Learn a network from data with holes, and mend the data.
+
+    Parameters
+    ----------
+    data : IncompleteData, frame, array or path
+        A table with missing cells.
+    method : {"auto", "exact", "local"}, default="auto"
+        ``exact``: the best structure and completion of all, proven, or the gap when a
+        limit comes first. ``local``: no change of `locality` cells with any structure
+        is better. ``auto``: exact for up to 20 variables, within the time limit or 30
+        seconds, which also gives the local optimum and the bound known by then; local
+        beyond. ``detail["chosen"]`` says what it chose.
+    score : Score or str, default="bdeu"
+        The rule, or its name: bdeu, k2, bic, aic.
+    ess : float, default=1.0
+        Equivalent sample size when `score` is a name.
+    max_parents : int, default=3
+        Largest number of parents.
+    locality : int, default=1
+        How many cells may change at once in the local search.
+    restarts : int, default=5
+        Starts of the local search drawn at random, beside those from the modes and
+        from expectation-maximisation.
+    solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
+        Structure solver of ``local``; see `learn_local`.
+    constraints : Constraints, optional
+        Required and forbidden arcs, tiers, limits of single variables.
+    time_limit : float, optional
+        Seconds; the best answer so far is returned.
+    seed : int, Generator or None
+        Source of randomness: the same seed gives the same answer.
+    n_threads : int, default=0
+        Number of threads; 0 means one per core. The answer does not depend on it.
+    progress : callable, optional
+        Told (what, best score, seconds) now and then.
+
+    Returns
+    -------
+    AugmentResult
+        ``network``, ``completed``, ``cells``, ``score``, ``bound``, ``gap``,
+        ``status``, ``trace``, ``seconds``.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> data = bm.load_network("asia").sample(100, seed=1)
+    >>> holed = bm.hide_value_per_variable(data, 1, state=1, seed=1).data
+    >>> result = bm.learn(holed, seed=1)
+    >>> result.status
+    'optimal'
+    >>> result.completed.n_missing
+    0
+    """
+    if method not in METHODS:
+        msg = f"method must be one of {', '.join(METHODS)}. Got {method!r} instead."
+        raise ParameterError(msg)
+    table = IncompleteData.from_table(data)
+    common: dict[str, Any] = {
+        "score": score,
+        "ess": ess,
+        "max_parents": max_parents,
+        "locality": locality,
+        "restarts": restarts,
+        "constraints": constraints,
+        "seed": as_generator(seed),
+        "n_threads": n_threads,
+        "progress": progress,
+    }
+    if method == "local":
+        return learn_local(table, solver=solver, time_limit=time_limit, **common)
+    if method == "exact":
+        return learn_exact(table, time_limit=time_limit, **common)
+    if solver not in ("auto", "subsets") or table.n_vars > _EXACT_VARS:
+        reason = (
+            f"local: {table.n_vars} variables, exact goes up to {_EXACT_VARS}"
+            if solver in ("auto", "subsets")
+            else "local: exact has no use for a solver of your own"
+        )
+        found = learn_local(table, solver=solver, time_limit=time_limit, **common)
+    else:
+        seconds = _EXACT_SECONDS if time_limit is None else time_limit
+        reason = f"exact: {table.n_vars} variables, at most {seconds:g} s"
+        found = learn_exact(table, time_limit=seconds, **common)
+        if not found.is_optimal:
+            reason += "; no proof in time, so the local optimum with the bound so far"
+    return replace(found, detail={**found.detail, "chosen": reason})
