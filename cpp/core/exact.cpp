@@ -53,7 +53,7 @@ class Worker {
         deadline_(deadline),
         root_bounds_(root_bounds),
         program_(problem.n_vars()),
-        mender_(problem, deadline) {}
+        mender_(problem, deadline, 1) {}
 
   // Bound of every family that may choose its cells for itself, without prices, and the families
   // that survive against the incumbent.

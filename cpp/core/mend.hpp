@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,7 +32,7 @@ struct Pair {
 // completion for a DAG pattern by pattern, and changes of up to t cells with the DAG free.
 class Mender {
  public:
-  Mender(const AugmentProblem& problem, const Deadline& deadline);
+  Mender(const AugmentProblem& problem, const Deadline& deadline, std::size_t n_threads);
 
   // Climbs from a full completion; ends where neither step alone helps.
   Pair climb(AugmentProblem::Completion start, std::vector<TraceEntry>* trace);
@@ -49,15 +50,27 @@ class Mender {
 
   void load(const Completion& completion);
   bool step_structure();
+  Pair climb_on(std::vector<TraceEntry>* trace);
+  // Cells and the values they would take.
+  struct Flip {
+    std::uint32_t cell;
+    std::uint8_t value;
+  };
+  using Flips = std::vector<Flip>;
+
   bool step_flips(std::size_t locality, bool& is_certified);
-  bool try_flips(std::size_t next_cell, std::size_t left, bool& is_complete);
-  bool try_changed();
+  bool try_flips(std::size_t next_cell, std::size_t left, Flips& flips, bool& is_complete);
+  bool try_pending(bool& is_complete);
+  double best_under(const Flips& flips, DagProgram& program) const;
+  bool can_gain(const Flips& flips);
+  bool can_gain_by_any();
+  bool can_gain_by(std::size_t changed);
   bool prepare_through();
   void note(Move move, std::vector<TraceEntry>* trace) const;
 
   const AugmentProblem& problem_;
   const Deadline& deadline_;
-  DagProgram program_;
+  std::vector<std::unique_ptr<DagProgram>> programs_;  // one per thread
   Completion completion_, loaded_;     // scores_ belong to loaded_
   std::vector<double> scores_;         // of every family under loaded_
   std::vector<std::uint32_t> chosen_;  // family of each variable
@@ -67,8 +80,9 @@ class Mender {
   PatternClimber climber_;
   std::vector<std::uint32_t> count_scratch_;
   std::vector<double> through_;  // best total through each family under completion_
-  std::vector<double> changes_;  // of every family under a changed completion
-  std::vector<std::uint32_t> changed_;
+  std::vector<double> changes_;  // of every family by the flips at hand
+  Completion changed_completion_;
+  std::vector<Flips> pending_;
 };
 
 struct LocalResult {
