@@ -174,3 +174,42 @@ def sample_row(parents, card, cpts, order, seed, number):
                 row[i] = k
                 break
     return row
+
+
+# Structure: lists[i] holds the candidates (score, parents) of variable i.
+
+
+def arcs_of(chosen):
+    """Arcs of a choice of one parent set per variable."""
+    return {(p, i) for i, parents in enumerate(chosen) for p in parents}
+
+
+def best_total(lists):
+    """Highest total score of an acyclic choice, trying all; None when there is none."""
+    finite = [[f for f in row if f[0] > -math.inf] for row in lists]
+    totals = [
+        math.fsum(score for score, _ in choice)
+        for choice in itertools.product(*finite)
+        if is_acyclic(len(lists), arcs_of([parents for _, parents in choice]))
+    ]
+    return max(totals, default=None)
+
+
+def cluster_violation(lists, weights, cluster):
+    """By how much the candidates that miss a cluster weigh less than 1."""
+    return 1 - sum(
+        weight
+        for i in cluster
+        for (_, parents), weight in zip(lists[i], weights[i], strict=True)
+        if not set(parents) & set(cluster)
+    )
+
+
+def worst_violation(lists, weights):
+    """Largest violation over all clusters of two or more variables."""
+    n = len(lists)
+    return max(
+        cluster_violation(lists, weights, cluster)
+        for size in range(2, n + 1)
+        for cluster in itertools.combinations(range(n), size)
+    )
