@@ -195,6 +195,21 @@ def best_total(lists):
     return max(totals, default=None)
 
 
+def best_total_by_subsets(lists):
+    """The same by the best last variable of every subset, for up to ten variables."""
+    n = len(lists)
+    best = {frozenset(): 0.0}
+    for size in range(1, n + 1):
+        for chosen in map(frozenset, itertools.combinations(range(n), size)):
+            best[chosen] = max(
+                best[chosen - {last}] + score
+                for last in chosen
+                for score, parents in lists[last]
+                if set(parents) <= chosen - {last}
+            )
+    return best[frozenset(range(n))]
+
+
 def cluster_violation(lists, weights, cluster):
     """By how much the candidates that miss a cluster weigh less than 1."""
     return 1 - sum(

@@ -80,6 +80,16 @@ def test_relabelled_variables_give_the_relabelled_optimum(seed, order):
     assert one.score == pytest.approx(oracle.best_total(lists), abs=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_the_optimum_is_that_of_the_dynamic_programme(seed):
+    lists = hard_lists(9, seed, 25)
+    solution = solve_ilp(parent_sets(lists), seed=seed)
+    assert solution.status == "optimal"
+    assert solution.score == pytest.approx(
+        oracle.best_total_by_subsets(lists), abs=1e-6
+    )
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_bounds_bracket_the_optimum_when_stopped_early(seed):
     sets = parent_sets(hard_lists(14, seed))
