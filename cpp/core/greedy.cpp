@@ -333,31 +333,29 @@ class Climber {
     return true;
   }
 
-  // A DAG near `parents` that keeps the rules: some arcs gone, some new ones.
+  // A DAG near `parents` that keeps the rules: some variables without arcs, some new arcs.
   std::vector<std::vector<std::int32_t>> perturbed(
       const std::vector<std::vector<std::int32_t>>& parents) {
     const auto current = parents_;  // which the gains belong to
     parents_ = parents;
     ancestry_.rebuild(parents_);
-    const std::size_t n_moves = std::max<std::size_t>(3, n_vars_ / 5);
-    for (std::size_t k = 0; k < n_moves && n_vars_ > 1; ++k) {
-      if (rng_.below(2) == 0)
-        remove_some_arc();
-      else
-        add_some_arc();
-    }
+    // Measured on ALARM, HAILFINDER and ANDES: variables taken out and put back find more than
+    // as many changes of single arcs.
+    const std::size_t n_isolated = 2 + rng_.below(std::max<std::size_t>(7, n_vars_ / 10));
+    for (std::size_t k = 0; k < n_isolated; ++k) isolate(rng_.below(n_vars_));
+    ancestry_.rebuild(parents_);
+    const std::size_t n_added = rng_.below(5);
+    for (std::size_t k = 0; k < n_added; ++k) add_some_arc();
     return std::exchange(parents_, current);
   }
 
-  void remove_some_arc() {
-    std::vector<std::pair<std::size_t, std::size_t>> arcs;
+  // Takes all arcs of a variable away but the required ones.
+  void isolate(std::size_t variable) {
+    std::erase_if(parents_[variable], [&](std::int32_t p) {
+      return may_remove(static_cast<std::size_t>(p), variable);
+    });
     for (std::size_t c = 0; c < n_vars_; ++c)
-      for (const auto p : parents_[c])
-        if (may_remove(static_cast<std::size_t>(p), c)) arcs.emplace_back(p, c);
-    if (arcs.empty()) return;
-    const auto [p, c] = arcs[rng_.below(arcs.size())];
-    erase_parent(p, c);
-    ancestry_.rebuild(parents_);
+      if (may_remove(variable, c)) erase_parent(variable, c);
   }
 
   void add_some_arc() {

@@ -26,7 +26,7 @@ def climb(
     start: Dag | None = None,
     tabu_length: int = 10,
     tabu_moves: int = 10,
-    restarts: int = 20,
+    restarts: int = 50,
     time_limit: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
@@ -52,7 +52,7 @@ def climb(
         For so many changes a changed pair of variables stays as it is.
     tabu_moves : int, default=10
         The climb goes on through so many changes without a gain.
-    restarts : int, default=20
+    restarts : int, default=50
         Climbs from random changes of the best DAG.
     time_limit : float, optional
         Seconds; the best DAG so far is returned.
@@ -97,7 +97,7 @@ def climb_from(
     start: Dag | None = None,
     tabu_length: int = 10,
     tabu_moves: int = 10,
-    restarts: int = 20,
+    restarts: int = 50,
     time_limit: float | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
