@@ -128,18 +128,19 @@ def main(arguments=None):
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", choices=list("abcd"), action="append")
     parser.add_argument("--limit", type=float, help="seconds of each search in (d)")
+    parser.add_argument("--cap", type=float, help="seconds that a peer may take")
     given = parser.parse_args([] if arguments is None else arguments)
     parts = given.only or list("abcd")
     samples = (1,) if given.quick else (1, 2, 3)
     limit = given.limit or (60 if given.quick else 300)
     if "a" in parts:
-        compare_greedy(samples, 60 if given.quick else 300)
+        compare_greedy(samples, given.cap or limit)
     if "b" in parts:
         compare_auto(samples)
     if "c" in parts:
-        compare_exact(120 if given.quick else 300)
+        compare_exact(given.cap or limit)
     if "d" in parts:
-        compare_large(limit, limit)
+        compare_large(limit, given.cap or limit)
 
 
 if __name__ == "__main__":
