@@ -131,7 +131,7 @@ Seconds on {_core.n_cores()} cores ({platform.machine()}, counting kernel
 
 - **all candidates**: every parent set with at most 3 members, less what a bound excludes.
 - **promising candidates**: best-first, 2,000 sets for each variable.
-- **greedy**: hill climbing with tabu list and 50 restarts, on the data.
+- **greedy**: hill climbing with tabu list and 100 restarts, on the data.
 - **order**: search over orders from a climbed DAG until 10 perturbations in a row bring
   nothing, on the promising candidates.
 

@@ -176,7 +176,7 @@ class _Search:
         self, solver: Solver, max_sets: int | None
     ) -> tuple[Solution, dict[str, Any]]:
         # A fast first answer: it leads best-first candidates, and starts the others.
-        first = self._greedy(restarts=50 if solver == "greedy" else 0)
+        first = self._greedy(restarts=100 if solver == "greedy" else 0)
         if solver == "greedy":
             return first, {}
         if "stopped" in first.detail:
