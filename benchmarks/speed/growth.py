@@ -129,7 +129,7 @@ Seconds on {_core.n_cores()} cores ({platform.machine()}, counting kernel
 `{_core.bit_kernel()}`); BDeu with equivalent sample size 1 and at most 3 parents.
 `python -m benchmarks.speed.growth` measures again and writes this page.
 
-- **all candidates**: every parent set with at most 3 members, less what a bound excludes.
+- **all candidates**: every parent set with at most 3 members, less what bounds exclude.
 - **promising candidates**: best-first, 2,000 sets for each variable.
 - **greedy**: hill climbing with tabu list and 100 restarts, on the data.
 - **order**: search over orders from a climbed DAG until 10 perturbations in a row bring
