@@ -56,7 +56,8 @@ bool Mender::step_structure() {
   const auto families = problem_.families();
   programs_[0]->clear();
   for (std::size_t f = 0; f < families.size(); ++f)
-    programs_[0]->offer(static_cast<std::size_t>(families[f].child), families[f].parents, scores_[f]);
+    programs_[0]->offer(static_cast<std::size_t>(families[f].child), families[f].parents,
+                        scores_[f]);
   const double best = programs_[0]->solve(deadline_);
   ++n_solves_;
   if (std::isinf(best) || best <= total_ + kTolerance) return false;
@@ -124,9 +125,11 @@ bool Mender::prepare_through() {
   const auto families = problem_.families();
   programs_[0]->clear();
   for (std::size_t f = 0; f < families.size(); ++f)
-    programs_[0]->offer(static_cast<std::size_t>(families[f].child), families[f].parents, scores_[f]);
+    programs_[0]->offer(static_cast<std::size_t>(families[f].child), families[f].parents,
+                        scores_[f]);
   through_.resize(families.size());
-  if (std::isinf(programs_[0]->solve(deadline_)) || !programs_[0]->pass_backward(deadline_)) return false;
+  if (std::isinf(programs_[0]->solve(deadline_)) || !programs_[0]->pass_backward(deadline_))
+    return false;
   std::vector<double> around;
   for (std::size_t v = 0; v < problem_.n_vars(); ++v) {
     programs_[0]->around(v, around);
@@ -233,9 +236,8 @@ bool Mender::can_gain(const Flips& flips) {
     changes_[f] = (families[f].members() & mask) == 0
                       ? 0.0
                       : problem_.score(families[f], changed, count_scratch_) - scores_[f];
-  return std::popcount(mask) == 1
-             ? can_gain_by(static_cast<std::size_t>(std::countr_zero(mask)))
-             : can_gain_by_any();
+  return std::popcount(mask) == 1 ? can_gain_by(static_cast<std::size_t>(std::countr_zero(mask)))
+                                  : can_gain_by_any();
 }
 
 // The most that each variable can gain, over families that could be in a better DAG given what
@@ -326,8 +328,8 @@ LocalResult mend_from(const AugmentProblem& problem,
     if (!menders[thread]) menders[thread] = std::make_unique<Mender>(problem, deadline, n_inner);
     auto& result = results[s];
     const std::size_t before = menders[thread]->n_solves();
-    result.best = menders[thread]->climb_locally(starts[s], locality, &result.trace,
-                                                 result.is_certified);
+    result.best =
+        menders[thread]->climb_locally(starts[s], locality, &result.trace, result.is_certified);
     result.n_solves = menders[thread]->n_solves() - before;
     if (progress != nullptr) progress->note(result.best.score);
   });

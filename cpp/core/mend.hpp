@@ -71,9 +71,9 @@ class Mender {
   const AugmentProblem& problem_;
   const Deadline& deadline_;
   std::vector<std::unique_ptr<DagProgram>> programs_;  // one per thread
-  Completion completion_, loaded_;     // scores_ belong to loaded_
-  std::vector<double> scores_;         // of every family under loaded_
-  std::vector<std::uint32_t> chosen_;  // family of each variable
+  Completion completion_, loaded_;                     // scores_ belong to loaded_
+  std::vector<double> scores_;                         // of every family under loaded_
+  std::vector<std::uint32_t> chosen_;                  // family of each variable
   double total_ = 0.0;
   std::size_t n_solves_ = 0;
 
