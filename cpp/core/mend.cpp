@@ -105,20 +105,17 @@ Pair Mender::climb_on(std::vector<TraceEntry>* trace) {
   return {total_, chosen_, completion_};
 }
 
-Pair Mender::climb_locally(Completion start, std::size_t locality, std::vector<TraceEntry>* trace,
+Pair Mender::climb_locally(const Pair& start, std::size_t locality, std::vector<TraceEntry>* trace,
                            bool& is_certified) {
-  Pair pair = climb(std::move(start), trace);
+  load(start.completion);
+  chosen_ = start.families;
+  total_ = start.score;
   is_certified = false;
   while (!deadline_.is_over() && step_flips(locality, is_certified)) {
-    is_certified = false;
     note(Move::flip, trace);
-    const double reached = total_;
-    if (deadline_.is_over()) return {total_, chosen_, completion_};
-    Pair next = climb_on(nullptr);
-    if (trace != nullptr && total_ > reached + kTolerance) note(Move::completion, trace);
-    pair = std::move(next);
+    climb_on(trace);
   }
-  return pair;
+  return {total_, chosen_, completion_};
 }
 
 bool Mender::prepare_through() {
@@ -315,33 +312,48 @@ bool Mender::can_gain_by(std::size_t changed) {
 LocalResult mend_from(const AugmentProblem& problem,
                       const std::vector<AugmentProblem::Completion>& starts, std::size_t locality,
                       std::size_t n_threads, const Deadline& deadline, Progress* progress) {
-  std::vector<LocalResult> results(starts.size());
   n_threads = resolve_threads(n_threads);
   // Large problems share the threads within a start, small ones between starts.
   const bool is_large = problem.n_vars() >= kParallelVars;
   const std::size_t n_outer = is_large ? 1 : std::min(n_threads, starts.size());
-  const std::size_t n_inner = is_large ? n_threads : 1;
   std::vector<std::unique_ptr<Mender>> menders(n_outer);
+  auto mender = [&](std::size_t thread) -> Mender& {
+    if (!menders[thread])
+      menders[thread] = std::make_unique<Mender>(problem, deadline, is_large ? n_threads : 1);
+    return *menders[thread];
+  };
+  std::vector<LocalResult> results(starts.size());
   parallel_for(starts.size(), n_outer, {}, [&](std::size_t s, std::size_t thread) {
     // The first start always gives an answer, however little time there is.
     if (s > 0 && deadline.is_over()) return;
-    if (!menders[thread]) menders[thread] = std::make_unique<Mender>(problem, deadline, n_inner);
-    auto& result = results[s];
-    const std::size_t before = menders[thread]->n_solves();
+    results[s].best_start = s;
+    results[s].best = mender(thread).climb(starts[s], &results[s].trace);
+    if (progress != nullptr) progress->note(results[s].best.score);
+  });
+  // Starts that met need be checked only once.
+  std::erase_if(results, [](const LocalResult& r) { return r.best.families.empty(); });
+  std::stable_sort(results.begin(), results.end(), [](const LocalResult& a, const LocalResult& b) {
+    return a.best.score > b.best.score;
+  });
+  std::vector<LocalResult> distinct;
+  for (auto& result : results)
+    if (std::ranges::none_of(distinct, [&](const LocalResult& other) {
+          return other.best.completion == result.best.completion;
+        }))
+      distinct.push_back(std::move(result));
+  parallel_for(distinct.size(), n_outer, {}, [&](std::size_t s, std::size_t thread) {
+    if (deadline.is_over()) return;
+    auto& result = distinct[s];
     result.best =
-        menders[thread]->climb_locally(starts[s], locality, &result.trace, result.is_certified);
-    result.n_solves = menders[thread]->n_solves() - before;
+        mender(thread).climb_locally(result.best, locality, &result.trace, result.is_certified);
     if (progress != nullptr) progress->note(result.best.score);
   });
   std::size_t best = 0;
-  for (std::size_t s = 1; s < starts.size(); ++s)
-    if (!results[s].best.families.empty() &&
-        results[s].best.score > results[best].best.score + kTolerance)
-      best = s;
-  LocalResult result = std::move(results[best]);
-  result.best_start = best;
-  for (std::size_t s = 0; s < starts.size(); ++s)
-    if (s != best) result.n_solves += results[s].n_solves;
+  for (std::size_t s = 1; s < distinct.size(); ++s)
+    if (distinct[s].best.score > distinct[best].best.score + kTolerance) best = s;
+  LocalResult result = std::move(distinct[best]);
+  for (const auto& each : menders)
+    if (each) result.n_solves += each->n_solves();
   return result;
 }
 

@@ -36,10 +36,10 @@ class Mender {
 
   // Climbs from a full completion; ends where neither step alone helps.
   Pair climb(AugmentProblem::Completion start, std::vector<TraceEntry>* trace);
-  // Climbs on until no change of up to `locality` cells with any DAG is better. Sets
+  // Climbs on from a pair until no change of up to `locality` cells with any DAG is better. Sets
   // `is_certified` to whether that was checked to the end.
-  Pair climb_locally(AugmentProblem::Completion start, std::size_t locality,
-                     std::vector<TraceEntry>* trace, bool& is_certified);
+  Pair climb_locally(const Pair& start, std::size_t locality, std::vector<TraceEntry>* trace,
+                     bool& is_certified);
   // The best DAG for a completion.
   Pair best_structure(const AugmentProblem::Completion& completion);
 
@@ -93,7 +93,7 @@ struct LocalResult {
   std::vector<TraceEntry> trace;  // of the best start
 };
 
-// The best pair reached from any of the starts; the first of equals.
+// The best pair reached from any of the starts.
 LocalResult mend_from(const AugmentProblem& problem,
                       const std::vector<AugmentProblem::Completion>& starts, std::size_t locality,
                       std::size_t n_threads, const Deadline& deadline, Progress* progress);
