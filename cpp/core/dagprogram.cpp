@@ -14,17 +14,13 @@ constexpr std::uint32_t kPollMask = 0xffff;
 }  // namespace
 
 DagProgram::DagProgram(std::size_t n_vars)
-    : n_vars_(n_vars),
-      half_(std::size_t{1} << (n_vars - 1)),
-      best_(n_vars * half_),
-      forward_(2 * half_),
-      backward_(2 * half_) {}
+    : n_vars_(n_vars), half_(std::size_t{1} << (n_vars - 1)) {}
 
 double DagProgram::memory(std::size_t n_vars) {
   return 8.0 * std::ldexp(1.0, static_cast<int>(n_vars) - 1) * (static_cast<double>(n_vars) + 5);
 }
 
-void DagProgram::clear() { std::fill(best_.begin(), best_.end(), kMinusInfinity); }
+void DagProgram::clear() { best_.assign(n_vars_ * half_, kMinusInfinity); }
 
 void DagProgram::offer(std::size_t child, std::uint32_t parents, double score) {
   double& entry = best_[child * half_ + squeeze(parents, child)];
@@ -36,6 +32,7 @@ double DagProgram::solve(const Deadline& deadline) {
     spread_maximum<true>(std::span(best_).subspan(v * half_, half_), n_vars_ - 1);
     if (half_ > kPollMask && deadline.is_over()) return -kMinusInfinity;
   }
+  forward_.resize(2 * half_);
   forward_[0] = 0.0;
   for (std::uint32_t subset = 1; subset < 2 * half_; ++subset) {
     if ((subset & kPollMask) == 0 && deadline.is_over()) return -kMinusInfinity;
@@ -70,6 +67,7 @@ std::vector<std::uint32_t> DagProgram::predecessors() const {
 
 bool DagProgram::pass_backward(const Deadline& deadline) {
   const auto full = static_cast<std::uint32_t>(2 * half_ - 1);
+  backward_.resize(2 * half_);
   backward_[full] = 0.0;
   for (std::uint32_t subset = full; subset-- > 0;) {
     if ((subset & kPollMask) == 0 && subset > 0 && deadline.is_over()) return false;

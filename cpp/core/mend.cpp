@@ -45,16 +45,9 @@ void Mender::load(const Completion& completion) {
   }
 }
 
-// True when the best DAG for the completion beats the present one.
-bool Mender::step_structure() {
+// Gives each variable its best family among the predecessors allowed.
+void Mender::choose_families(const std::vector<std::uint32_t>& allowed) {
   const auto families = problem_.families();
-  program_.clear();
-  for (std::size_t f = 0; f < families.size(); ++f)
-    program_.offer(static_cast<std::size_t>(families[f].child), families[f].parents, scores_[f]);
-  const double best = program_.solve(deadline_);
-  ++n_solves_;
-  if (std::isinf(best) || best <= total_ + kTolerance) return false;
-  const auto allowed = program_.predecessors();
   total_ = 0.0;
   for (std::size_t v = 0; v < problem_.n_vars(); ++v) {
     double most = kMinusInfinity;
@@ -63,6 +56,19 @@ bool Mender::step_structure() {
         most = scores_[f], chosen_[v] = static_cast<std::uint32_t>(f);
     total_ += most;
   }
+}
+
+// True when the best DAG for the completion beats the present one.
+bool Mender::step_structure() {
+  if (deadline_.is_over()) return false;
+  const auto families = problem_.families();
+  program_.clear();
+  for (std::size_t f = 0; f < families.size(); ++f)
+    program_.offer(static_cast<std::size_t>(families[f].child), families[f].parents, scores_[f]);
+  const double best = program_.solve(deadline_);
+  ++n_solves_;
+  if (std::isinf(best) || best <= total_ + kTolerance) return false;
+  choose_families(program_.predecessors());
   return true;
 }
 
@@ -101,9 +107,12 @@ Pair Mender::climb_locally(Completion start, std::size_t locality, std::vector<T
     if (!step_flips(locality, is_certified)) break;
     is_certified = false;
     note(Move::flip, trace);
-    const double reached = total_;
-    pair = climb(completion_, nullptr);
-    if (trace != nullptr && total_ > reached + kTolerance) note(Move::completion, trace);
+    pair = {total_, chosen_, completion_};
+    Pair higher = climb(completion_, nullptr);
+    // Not so when there was no time for the structure.
+    if (higher.score <= pair.score + kTolerance) continue;
+    pair = std::move(higher);
+    note(Move::completion, trace);
   }
   return pair;
 }
@@ -117,6 +126,7 @@ bool Mender::prepare_through() {
   if (std::isinf(program_.solve(deadline_)) || !program_.pass_backward(deadline_)) return false;
   std::vector<double> around;
   for (std::size_t v = 0; v < problem_.n_vars(); ++v) {
+    if (deadline_.is_over()) return false;
     program_.around(v, around);
     const std::uint32_t low = (std::uint32_t{1} << v) - 1;
     for (std::size_t f = problem_.first_family(v); f < problem_.last_family(v); ++f) {
@@ -135,7 +145,8 @@ bool Mender::step_flips(std::size_t locality, bool& is_certified) {
   bool is_complete = true;
   changed_.clear();
   if (try_flips(0, locality, is_complete)) return true;
-  is_certified = is_complete;
+  // The last change may have been cut short.
+  is_certified = is_complete && !deadline_.is_over();
   return false;
 }
 
@@ -204,8 +215,9 @@ bool Mender::try_changed() {
   ++n_solves_;
   const double best = program_.solve(deadline_);
   if (std::isinf(best) || best <= total_ + kTolerance) return false;
+  const auto allowed = program_.predecessors();
   load(completion_);
-  step_structure();
+  choose_families(allowed);
   return true;
 }
 

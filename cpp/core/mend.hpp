@@ -49,6 +49,7 @@ class Mender {
 
   void load(const Completion& completion);
   bool step_structure();
+  void choose_families(const std::vector<std::uint32_t>& allowed);
   bool step_flips(std::size_t locality, bool& is_certified);
   bool try_flips(std::size_t next_cell, std::size_t left, bool& is_complete);
   bool try_changed();
