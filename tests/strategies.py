@@ -222,3 +222,55 @@ def candidate_lists(draw, max_vars=5, max_sets=5, min_vars=1, whole=True):
             row[()] = draw(st.floats(-1e3, -1.0))
         lists.append([(score, parents) for parents, score in row.items()])
     return lists
+
+
+def random_holes(seed, *, max_vars=5, max_holes=8, max_total=99, one_state=None):
+    """(rows, card) from a seed: small enough to enumerate, with every awkward kind.
+
+    Duplicate rows (with their holes), rows that are all holes, variables that are never
+    seen, variables of a single state, no complete row.
+    """
+    rng = np.random.default_rng(seed)
+    n_vars = int(rng.integers(2, max_vars + 1))
+    if one_state is None:
+        one_state = rng.random() < 0.2
+    most = 5 if rng.random() < 0.3 else 3
+    card = rng.integers(1 if one_state else 2, most, n_vars).tolist()
+    rows = linked_rows(card, int(rng.integers(1, 12)), rng).tolist()
+    if rng.random() < 0.5:
+        rows += [list(rows[k]) for k in rng.integers(0, len(rows), 6)]
+    cells = [(u, i) for u in range(len(rows)) for i in range(n_vars)]
+    cells = [cells[k] for k in rng.permutation(len(cells))]
+    kind = rng.integers(5)
+    if kind == 1:
+        cells = [(0, i) for i in range(n_vars)] + cells
+    if kind == 2:
+        rows = rows[:4]
+        cells = [(u, 0) for u in range(len(rows))] + [c for c in cells if c[0] < 4]
+    if kind == 3:
+        rows = rows[: max_holes // 2]
+        cells = [(u, int(rng.integers(n_vars))) for u in range(len(rows))]
+    size = {2: 256, 3: 128, 4: 48, 5: 16}[n_vars]
+    n_holes = int(rng.integers(1, max_holes + 1))
+    holed = punch(rows, card, cells, n_holes, size, max_total)
+    if kind == 4:
+        holed += [list(row) for row in holed if None in row]
+        while n_completions(holed, card) > size:
+            holed.pop()
+    return holed, card
+
+
+def n_completions(rows, card):
+    """How many ways there are to fill in a table."""
+    return math.prod(card[i] for row in rows for i, c in enumerate(row) if c is None)
+
+
+def holed_table(rows, card, **options):
+    """A table of rows with None where a cell is missing."""
+    codes = np.array([[MISSING if c is None else c for c in row] for row in rows])
+    return IncompleteData.from_codes(
+        codes.astype(np.uint8).reshape(len(rows), len(card)),
+        names=names_of(card),
+        states=labels_of(card),
+        **options,
+    )

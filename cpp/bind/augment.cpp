@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "bind/interrupt.hpp"
+#include "core/bound.hpp"
 #include "core/exact.hpp"
 #include "core/mend.hpp"
 #include "core/patternclimb.hpp"
@@ -90,7 +91,8 @@ class Augmenter {
 
   nb::dict solve(In<std::uint8_t, 2> starts, std::size_t locality, double gap, double seconds,
                  std::size_t max_nodes, double max_bytes, std::size_t root_steps,
-                 std::size_t node_steps, std::size_t n_threads, nb::object report) {
+                 std::size_t node_steps, std::size_t max_entries, std::size_t n_threads,
+                 nb::object report) {
     Interrupt interrupt(std::move(report));
     Deadline deadline(seconds);
     std::vector<AugmentProblem::Completion> completions;
@@ -105,10 +107,10 @@ class Augmenter {
           local =
               mend_from(problem_, completions, locality, n_threads, deadline, interrupt.progress());
           local_seconds = deadline.seconds();
-          result = solve_exactly(
-              problem_, local.best,
-              {gap, max_nodes, max_bytes, root_steps, node_steps, n_threads, interrupt.progress()},
-              deadline, &local.trace);
+          result = solve_exactly(problem_, local.best,
+                                 {gap, max_nodes, max_bytes, root_steps, node_steps, max_entries,
+                                  n_threads, interrupt.progress()},
+                                 deadline, &local.trace);
         },
         [&] { deadline.ask(); });
     interrupt.raise_others();
@@ -130,7 +132,69 @@ class Augmenter {
 
   std::size_t n_families() const { return problem_.families().size(); }
 
+  // A family: its child and its parents.
+  nb::tuple family(std::size_t number) const {
+    const auto& family = at(number);
+    nb::list parents;
+    for (std::uint32_t mask = family.parents; mask != 0; mask &= mask - 1)
+      parents.append(std::countr_zero(mask));
+    return nb::make_tuple(family.child, parents);
+  }
+
+  // What the branch and bound knows of one family, with the cells decided in `fixed` and
+  // prices[child, cell, value]: the bound without prices, with them, and with them as a slice of
+  // the table without decided cells, where that is exact; choices and losses under prices.
+  nb::dict family_bound(std::size_t number, In<std::uint8_t, 1> fixed, In<double, 3> prices,
+                        std::size_t max_entries) const {
+    const auto& family = at(number);
+    const auto child = static_cast<std::size_t>(family.child);
+    const AugmentProblem::Completion cells(fixed.data(), fixed.data() + fixed.size());
+    const Prices priced = prices_of(prices);
+    FamilyBound merged, built;
+    FamilyBound::Scratch scratch;
+    merged.build(problem_, family, cells, true, max_entries);
+    built.build(problem_, family, cells, false, max_entries);
+    nb::dict answer;
+    answer["merged"] = merged.maximum();
+    answer["unpriced"] = built.maximum();
+    answer["priced"] = built.maximum(problem_, child, priced, scratch);
+    answer["is_exact"] = built.is_exact();
+    FamilyBound root, restricted;
+    root.build(problem_, family, AugmentProblem::Completion(cells.size(), AugmentProblem::kFree),
+               false, max_entries);
+    if (root.is_exact()) {
+      restricted.restrict(root, cells);
+      answer["restricted"] = restricted.maximum(problem_, child, priced, scratch);
+    }
+    std::vector<CellChoice> choices;
+    std::vector<CellLoss> losses;
+    built.explain(problem_, child, priced, choices, losses);
+    nb::dict chosen, lost;
+    for (const auto& choice : choices) chosen[nb::int_(choice.cell)] = choice.value;
+    for (const auto& loss : losses) lost[nb::make_tuple(loss.cell, loss.value)] = loss.loss;
+    answer["choices"] = chosen;
+    answer["losses"] = lost;
+    return answer;
+  }
+
  private:
+  const AugmentProblem::Family& at(std::size_t number) const {
+    if (number >= problem_.families().size()) throw nb::index_error("no such family");
+    return problem_.families()[number];
+  }
+
+  Prices prices_of(const In<double, 3>& prices) const {
+    Prices priced(problem_);
+    const double* next = prices.data();
+    for (std::size_t child = 0; child < prices.shape(0); ++child)
+      for (std::size_t cell = 0; cell < prices.shape(1); ++cell)
+        for (std::size_t value = 0; value < prices.shape(2); ++value, ++next)
+          if (value < static_cast<std::size_t>(problem_.cells()[cell].card))
+            priced.at(child, cell, value) = *next;
+    priced.settle();
+    return priced;
+  }
+
   In<std::uint8_t, 2> columns_;
   In<std::int32_t, 1> card_;
   AugmentProblem problem_;
@@ -217,8 +281,11 @@ void bind_augment(nb::module_& m) {
       .def("mend", &Augmenter::mend, "starts"_a.noconvert(), "locality"_a, "seconds"_a,
            "n_threads"_a, "report"_a.none())
       .def("solve", &Augmenter::solve, "starts"_a.noconvert(), "locality"_a, "gap"_a, "seconds"_a,
-           "max_nodes"_a, "max_bytes"_a, "root_steps"_a, "node_steps"_a, "n_threads"_a,
-           "report"_a.none());
+           "max_nodes"_a, "max_bytes"_a, "root_steps"_a, "node_steps"_a, "max_entries"_a,
+           "n_threads"_a, "report"_a.none())
+      .def("family", &Augmenter::family, "number"_a)
+      .def("family_bound", &Augmenter::family_bound, "number"_a, "fixed"_a.noconvert(),
+           "prices"_a.noconvert(), "max_entries"_a);
 }
 
 }  // namespace bayesmend::bind

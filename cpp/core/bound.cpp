@@ -128,8 +128,9 @@ void FamilyBound::collect_units(const AugmentProblem& problem, const AugmentProb
             other.by_count == unit.by_count && (merge || other.weight == unit.weight) &&
             std::equal(shapes_.begin() + other.first_shape,
                        shapes_.begin() + other.first_shape + other.n_holes,
-                       shapes_.begin() + unit.first_shape,
-                       [](const Shape& a, const Shape& b) { return a.stride == b.stride; }))
+                       shapes_.begin() + unit.first_shape, [](const Shape& a, const Shape& b) {
+                         return a.stride == b.stride && a.card == b.card;
+                       }))
           break;
       }
     }

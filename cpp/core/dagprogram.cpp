@@ -29,18 +29,14 @@ void max_of_sums(double* target, const double* a, const double* b, std::size_t n
 }  // namespace
 
 DagProgram::DagProgram(std::size_t n_vars)
-    : n_vars_(n_vars),
-      half_(std::size_t{1} << (n_vars - 1)),
-      best_(n_vars * half_),
-      is_new_(n_vars, 1),
-      forward_(2 * half_),
-      backward_(2 * half_) {}
+    : n_vars_(n_vars), half_(std::size_t{1} << (n_vars - 1)), is_new_(n_vars, 1) {}
 
 double DagProgram::memory(std::size_t n_vars) {
   return 8.0 * std::ldexp(1.0, static_cast<int>(n_vars) - 1) * (static_cast<double>(n_vars) + 5);
 }
 
 void DagProgram::clear(std::size_t child) {
+  best_.resize(n_vars_ * half_);
   const auto first = best_.begin() + static_cast<std::ptrdiff_t>(child * half_);
   std::fill(first, first + static_cast<std::ptrdiff_t>(half_), kMinusInfinity);
   is_new_[child] = 1;
@@ -66,6 +62,7 @@ double DagProgram::solve(const Deadline& deadline) {
       return -kMinusInfinity;
     }
   }
+  forward_.resize(2 * half_);
   const std::size_t low_size = std::min(std::size_t{1} << kLowBits, 2 * half_);
   for (std::uint32_t block = 0; block < 2 * half_; block += static_cast<std::uint32_t>(low_size)) {
     if ((block & kPollMask) == 0 && half_ > kPollMask && deadline.is_over()) return -kMinusInfinity;
@@ -118,6 +115,7 @@ std::vector<std::uint32_t> DagProgram::predecessors() const {
 
 bool DagProgram::pass_backward(const Deadline& deadline) {
   const auto full = static_cast<std::uint32_t>(2 * half_ - 1);
+  backward_.resize(2 * half_);
   backward_[full] = 0.0;
   for (std::uint32_t subset = full; subset-- > 0;) {
     if ((subset & kPollMask) == 0 && subset > 0 && deadline.is_over()) return false;

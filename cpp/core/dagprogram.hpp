@@ -9,8 +9,8 @@
 
 namespace bayesmend {
 
-// The dynamic programme over subsets for scores that change from call to call: tables stay
-// allocated, one thread, no lists. For up to about 20 variables.
+// The dynamic programme over subsets for scores that change from call to call: tables are made on
+// first use and stay allocated, one thread, no lists. For up to about 20 variables.
 class DagProgram {
  public:
   explicit DagProgram(std::size_t n_vars);
@@ -30,7 +30,7 @@ class DagProgram {
   std::vector<std::uint32_t> predecessors() const;
   // After solve(): prepares around(); false when the deadline came first.
   bool pass_backward(const Deadline& deadline);
-  // Best total of all other variables when `child` has these parents.
+  // Best total of all other variables when `child` has these parents, by mask of the others.
   void around(std::size_t child, std::vector<double>& target) const;
 
  private:

@@ -13,8 +13,6 @@ namespace bayesmend {
 namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-constexpr std::size_t kMergedEntries = 1u << 12;
-constexpr std::size_t kPricedEntries = 1u << 12;
 // Nodes taken from the queue together: a constant, so that the search does not depend on the
 // number of threads that share them.
 constexpr std::size_t kBatch = 8;
@@ -66,7 +64,7 @@ class Worker {
     for (std::size_t f = 0; f < families.size(); ++f) {
       alive[f] = static_cast<std::uint32_t>(f);
       if ((f & 255) == 0 && deadline_.is_over()) return std::numeric_limits<double>::infinity();
-      bound.build(problem_, families[f], free, true, kMergedEntries);
+      bound.build(problem_, families[f], free, true, options_.max_entries);
       values_[f] = bound.maximum();
     }
     const double total = solve(alive);
@@ -119,11 +117,21 @@ class Worker {
     }
     prices_ = best_prices;
     evaluate();
-    if (solve(alive_) == -kMinusInfinity) {
+    const double total = solve(alive_);
+    if (total == kMinusInfinity) {  // what is alive makes no DAG any more
+      outcome.bound = std::min(outcome.bound, best_incumbent);
+      return outcome;
+    }
+    if (total == -kMinusInfinity) {
       keep(node, outcome);
       return outcome;
     }
     choose();
+    // A node must not be closed before the pair that it stands for is known.
+    if (is_agreed || is_leaf(node.fixed)) {
+      mend(node.fixed, outcome, best_incumbent);
+      if (outcome.bound <= best_incumbent + options_.gap) return outcome;
+    }
     branch(node, outcome);
     return outcome;
   }
@@ -145,7 +153,7 @@ class Worker {
         own_bounds_[a].restrict(at_root, fixed);
       else
         own_bounds_[a].build(problem_, problem_.families()[alive_[a]], fixed, false,
-                             kPricedEntries);
+                             options_.max_entries);
     }
   }
 
@@ -265,6 +273,10 @@ class Worker {
     outcome.found.push_back(std::move(pair));
   }
 
+  static bool is_leaf(const Completion& fixed) {
+    return std::ranges::find(fixed, AugmentProblem::kFree) == fixed.end();
+  }
+
   // The node goes back as its own child: time ran out before it could be split.
   void keep(const Node& node, Outcome& outcome) {
     auto child = std::make_unique<Node>();
@@ -300,7 +312,7 @@ class Worker {
       const double rank = (least + 1e-3) * (std::min(second, 1e6) + 1e-3);
       if (rank > best_rank) best_rank = rank, best_cell = cell;
     }
-    if (best_cell == n_cells) return;  // nothing is free: the bound is the score itself
+    if (best_cell == n_cells) return keep(node, outcome);  // a leaf, and no time to score it
     auto prices = std::make_shared<const Prices>(prices_);
     for (std::size_t v = 0; v < static_cast<std::size_t>(problem_.cells()[best_cell].card); ++v) {
       auto child = std::make_unique<Node>();
@@ -364,7 +376,8 @@ class Search {
     root->fixed.assign(problem_.n_cells(), AugmentProblem::kFree);
     root_bounds_.resize(problem_.families().size());
     for (const auto f : root->alive)
-      root_bounds_[f].build(problem_, problem_.families()[f], root->fixed, false, kPricedEntries);
+      root_bounds_[f].build(problem_, problem_.families()[f], root->fixed, false,
+                            options_.max_entries);
     root->prices = std::make_shared<const Prices>(problem_);
     push(std::move(root));
     while (!queue_.empty()) {
@@ -421,7 +434,7 @@ class Search {
         push(std::move(child));
       }
     }
-    if (is_root) result_.priced_root_bound = outcomes[0].bound;
+    if (is_root) result_.priced_root_bound = std::max(outcomes[0].bound, closed_bound());
     if (options_.progress) options_.progress->note(result_.best.score);
   }
 
@@ -437,14 +450,15 @@ class Search {
     return finish(ending);
   }
 
+  // Whatever was closed lies within the gap of the score.
+  double closed_bound() const {
+    const double score = result_.best.score;
+    return options_.gap <= 1e-6 ? score : std::min(result_.root_bound, score + options_.gap);
+  }
+
   ExactResult finish(Ending ending) {
     result_.ending = ending;
-    if (ending == Ending::proven) {
-      // Whatever was closed lies within the gap of the score.
-      const bool is_tight = options_.gap <= 1e-6;
-      result_.bound = is_tight ? result_.best.score
-                               : std::min(result_.bound, result_.best.score + options_.gap);
-    }
+    if (ending == Ending::proven) result_.bound = closed_bound();
     result_.bound = std::max(result_.bound, result_.best.score);
     return result_;
   }

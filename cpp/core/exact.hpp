@@ -11,11 +11,12 @@
 namespace bayesmend {
 
 struct ExactOptions {
-  double gap = 1e-6;            // stop when the bound is this close to the score
-  std::size_t max_nodes = 0;    // 0: no limit
-  double max_bytes = 2e9;       // of open nodes
-  std::size_t root_steps = 40;  // price updates at the root
-  std::size_t node_steps = 3;   // and at every other node
+  double gap = 1e-6;               // stop when the bound is this close to the score
+  std::size_t max_nodes = 0;       // 0: no limit
+  double max_bytes = 2e9;          // of open nodes
+  std::size_t root_steps = 40;     // price updates at the root
+  std::size_t node_steps = 3;      // and at every other node
+  std::size_t max_entries = 4096;  // of one block of a family's table
   std::size_t n_threads = 1;
   Progress* progress = nullptr;
 };

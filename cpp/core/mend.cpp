@@ -53,6 +53,7 @@ void Mender::load(const Completion& completion) {
 
 // True when the best DAG for the completion beats the present one.
 bool Mender::step_structure() {
+  if (deadline_.is_over()) return false;
   const auto families = problem_.families();
   programs_[0]->clear();
   for (std::size_t f = 0; f < families.size(); ++f)
@@ -129,6 +130,7 @@ bool Mender::prepare_through() {
     return false;
   std::vector<double> around;
   for (std::size_t v = 0; v < problem_.n_vars(); ++v) {
+    if (deadline_.is_over()) return false;
     programs_[0]->around(v, around);
     const std::uint32_t low = (std::uint32_t{1} << v) - 1;
     for (std::size_t f = problem_.first_family(v); f < problem_.last_family(v); ++f) {
@@ -147,7 +149,8 @@ bool Mender::step_flips(std::size_t locality, bool& is_certified) {
   pending_.clear();
   bool is_complete = true;
   if (try_flips(0, locality, flips, is_complete) || try_pending(is_complete)) return true;
-  is_certified = is_complete;
+  // The last change may have been cut short.
+  is_certified = is_complete && !deadline_.is_over();
   return false;
 }
 

@@ -6,7 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from bayesmend.augment.local import check_program, note_of, threads_for
+from bayesmend.augment.local import (
+    check_at_least,
+    check_program,
+    note_of,
+    threads_for,
+)
 from bayesmend.augment.problem import PatternProblem
 from bayesmend.augment.result import (
     AugmentResult,
@@ -29,6 +34,8 @@ _ENDINGS = (None, "time limit", "node limit", "memory limit")
 # Price updates at the root and at every other node; settled by measurement.
 _ROOT_STEPS = 40
 _NODE_STEPS = 3
+# Entries of one block of a family's table; what sees more is bounded block by block.
+_MAX_ENTRIES = 4096
 
 
 def learn_exact(
@@ -96,12 +103,13 @@ def learn_exact(
     ('optimal', True)
     """
     clock = Clock(time_limit)
-    if not gap >= 0:
+    if not isinstance(gap, int | float | np.number) or not gap >= 0:
         msg = f"gap must be a number of nats >= 0. Got {gap!r} instead."
         raise ParameterError(msg)
-    if node_limit is not None and node_limit < 1:
-        msg = f"node_limit must be an integer >= 1. Got {node_limit!r} instead."
-        raise ParameterError(msg)
+    if node_limit is not None:
+        check_at_least("node_limit", node_limit, 1)
+    check_at_least("locality", locality, 1)
+    check_at_least("restarts", restarts, 0)
     table = IncompleteData.from_table(data)
     check_program(table.n_vars)
     problem = PatternProblem.of(
@@ -126,6 +134,7 @@ def learn_exact(
         0.5 * min(available_memory(), 1e15),
         _ROOT_STEPS,
         _NODE_STEPS,
+        _MAX_ENTRIES,
         threads_for(table.n_vars, check_threads(n_threads)),
         clock.reporter(progress, "branch and bound"),
     )

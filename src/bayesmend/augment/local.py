@@ -110,10 +110,8 @@ def learn_local(
     '1-local optimum'
     """
     clock = Clock(time_limit)
-    for name, value, least in (("locality", locality, 1), ("restarts", restarts, 0)):
-        if not isinstance(value, int | np.integer) or value < least:
-            msg = f"{name} must be an integer >= {least}. Got {value!r} instead."
-            raise ParameterError(msg)
+    check_at_least("locality", locality, 1)
+    check_at_least("restarts", restarts, 0)
     table = IncompleteData.from_table(data)
     rule = Score.of(score, ess=ess)
     problem = PatternProblem.of(
@@ -131,6 +129,14 @@ def learn_local(
     if uses_program(solver, table.n_vars):
         return search.certified(completions, int(locality))
     return search.alternating(completions, solver, constraints, max_parents, generator)
+
+
+def check_at_least(name: str, value: object, least: int) -> None:
+    """Raise ParameterError when a parameter is no integer or too small."""
+    is_int = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_int or value < least:  # type: ignore[operator]
+        msg = f"{name} must be an integer >= {least}. Got {value!r} instead."
+        raise ParameterError(msg)
 
 
 def uses_program(solver: Solver, n_vars: int) -> bool:
