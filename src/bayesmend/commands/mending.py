@@ -210,14 +210,15 @@ def _cells(result: "AugmentResult") -> list[str]:
 
     n_cells = len(result.cells)
     total = result.completed.n_rows * result.completed.n_vars
-    doubtful = least_certain(result, _SHOWN_CELLS)
+    doubtful = least_certain(result)[:_SHOWN_CELLS]
     lines = [f"{n_cells:,} of {total:,} cells mended"]
     if doubtful:
-        lines[0] += "; the least certain (margin in nats):"
+        lines[0] += "; the least certain, by margin in nats:"
     lines += [
-        f"  row {cell.row}, {cell.variable} = {cell.state}, else {cell.runner_up}: "
-        f"{number(cell.margin)}"
-        for cell in doubtful
+        f"  {number(alike.cell.margin)}  {alike.cell.variable} = {alike.cell.state}, "
+        f"else {alike.cell.runner_up}: row{'s' * (len(alike.rows) > 1)} "
+        f"{alike.show_rows(4)}"
+        for alike in doubtful
     ]
     return lines
 

@@ -10,7 +10,7 @@ from bayesmend.report.words import number
 __all__ = ["draw_trace"]
 
 _WIDTH, _HEIGHT = 640.0, 220.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 96.0, 16.0, 14.0, 40.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 96.0, 24.0, 14.0, 28.0
 
 
 def draw_trace(trace: Sequence[TraceEntry], bound: float, seconds: float) -> str:
@@ -31,7 +31,8 @@ def draw_trace(trace: Sequence[TraceEntry], bound: float, seconds: float) -> str
     if shows_bound:
         high = max(high, bound)
     pad = 0.08 * max(high - low, spread)
-    scale = _Scale(seconds or 1e-9, low - pad, high + pad)
+    first = max(min(entry.seconds for entry in trace), 1e-6)
+    scale = _Scale(first, max(seconds, 2 * first), low - pad, high + pad)
     parts = [_axes(scale)]
     if shows_bound:
         y = scale.y(bound)
@@ -48,13 +49,14 @@ def draw_trace(trace: Sequence[TraceEntry], bound: float, seconds: float) -> str
 
 
 class _Scale:
-    """From seconds and scores to pixels."""
+    """From seconds and scores to pixels; time is logarithmic."""
 
-    def __init__(self, seconds: float, low: float, high: float) -> None:
-        self.seconds, self.low, self.high = seconds, low, high
+    def __init__(self, first: float, last: float, low: float, high: float) -> None:
+        self.first, self.last, self.low, self.high = first, last, low, high
 
     def x(self, seconds: float) -> float:
-        share = min(seconds / self.seconds, 1.0)
+        seconds = min(max(seconds, self.first), self.last)
+        share = math.log(seconds / self.first) / math.log(self.last / self.first)
         return _LEFT + share * (_WIDTH - _LEFT - _RIGHT)
 
     def y(self, score: float) -> float:
@@ -91,18 +93,35 @@ def _axes(scale: _Scale) -> str:
             f'<text class="tick" x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">'
             f"{value:,.10g}</text>"
         )
-    factor, unit = (1e3, "ms") if scale.seconds < 1 else (1.0, "s")
-    for value in _ticks(0.0, factor * scale.seconds):
-        x = scale.x(value / factor)
+    for seconds, told in _times(scale.first, scale.last):
+        x = scale.x(seconds)
         parts.append(
-            f'<text class="tick" x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">'
-            f"{value:,.10g}</text>"
+            f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{bottom}" '
+            f'y2="{bottom + 4}"/><text class="tick" x="{x:.1f}" y="{bottom + 17}" '
+            f'text-anchor="middle">{told}</text>'
         )
-    parts.append(
-        f'<text class="tick" x="{right}" y="{_HEIGHT - 6}" text-anchor="end">'
-        f"time in {unit}</text>"
-    )
     return "".join(parts)
+
+
+def _times(first: float, last: float) -> list[tuple[float, str]]:
+    """List round times of an interval with their names.
+
+    Examples
+    --------
+    >>> [told for _, told in _times(0.0003, 1.2)]
+    ['1 ms', '10 ms', '100 ms', '1 s']
+    """
+    powers = range(math.floor(math.log10(first)), math.ceil(math.log10(last)) + 1)
+    is_narrow = last < 20 * first
+    factors = (1, 2, 5) if is_narrow else (1,)
+    times = [factor * 10.0**power for power in powers for factor in factors]
+    return [(t, _time(t)) for t in times if first <= t * (1 + 1e-9) and t <= last]
+
+
+def _time(seconds: float) -> str:
+    if seconds < 0.999e-3:
+        return f"{1e6 * seconds:.0f} µs"
+    return f"{1e3 * seconds:.0f} ms" if seconds < 0.999 else f"{seconds:,.0f} s"
 
 
 def _ticks(low: float, high: float) -> list[float]:

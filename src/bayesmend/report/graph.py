@@ -29,7 +29,7 @@ def draw_graph(dag: Dag, n_mended: Sequence[int]) -> str:
     (True, 3, True)
     """
     names = [cut(name, _MAX_NAME) for name in dag.names]
-    widths = [max(56.0, _FONT * text_width(name) + 26.0) for name in names]
+    widths = [max(78.0, _FONT * text_width(name) + 26.0) for name in names]
     layout = lay_out(dag, widths)
     drawing = _Drawing(dag, layout, widths)
     compelled = {(p, c) for p, c in dag.cpdag().directed}

@@ -113,13 +113,13 @@ def _facts(result: AugmentResult, notes: Mapping[str, str]) -> str:
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
         for name, value in facts.items()
     )
-    remarks = [str(detail[key]) for key in ("chosen", "note") if key in detail]
-    told = "".join(f'<p class="note">{escape(_sentence(text))}</p>' for text in remarks)
+    remarks = []
+    if "chosen" in detail:
+        remarks.append(f"The method auto chose {detail['chosen']}.")
+    if "note" in detail:
+        remarks.append(f"Note: {detail['note']}.")
+    told = "".join(f'<p class="note">{escape(text)}</p>' for text in remarks)
     return f"<dl>{''.join(items)}</dl>{told}"
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _network(result: AugmentResult) -> str:
@@ -142,8 +142,9 @@ def _cells(result: AugmentResult) -> str:
     return (
         '<section><h2>Mended cells</h2><p class="note">The margin is what the score '
         "loses when the cell alone takes the runner-up instead, everything else "
-        "unchanged: near 0 either would do. Rows count from 0; the header is not "
-        f"counted.</p>{fillings(result)}{cell_table(result)}</section>"
+        "unchanged: near 0, either would do. Rows count from 0, the header not "
+        "counted; cells alike share a line.</p>"
+        f"{fillings(result)}{cell_table(result)}</section>"
     )
 
 
@@ -160,6 +161,6 @@ def _search(result: AugmentResult) -> str:
     chart = draw_trace(trace, result.bound, result.seconds)
     return (
         f'<section><h2>Search</h2>{chart}<p class="note">Score of the best pair of '
-        "network and completion over time, a point per accepted move; the dashed line "
-        "is the upper bound, where it is near.</p></section>"
+        "network and completion over time (logarithmic), a point per accepted move; "
+        "the dashed line is the upper bound, where it is near.</p></section>"
     )

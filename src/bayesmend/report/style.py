@@ -31,7 +31,8 @@ dd { margin: 0; font-weight: 600; font-variant-numeric: tabular-nums; }
 table { border-collapse: collapse; font-size: .875rem; margin: 0 0 1.25rem; }
 th, td { text-align: left; padding: .3rem .8rem; border-bottom: 1px solid var(--line);
   unicode-bidi: isolate; overflow-wrap: anywhere; min-width: 3.5rem; }
-th { color: var(--soft); font-weight: 500; }
+th { color: var(--soft); font-weight: 500; white-space: nowrap; }
+.rows { color: var(--soft); min-width: 12rem; }
 .n { text-align: right; font-variant-numeric: tabular-nums; }
 .bar { min-width: 6rem; background: linear-gradient(to right, var(--bar)
   calc(var(--p) * 100%), transparent 0); }

@@ -8,36 +8,40 @@ from bayesmend.augment.result import AugmentResult
 from bayesmend.columns import Label
 from bayesmend.network import Network
 from bayesmend.report.text import escape
-from bayesmend.report.words import least_certain, number
+from bayesmend.report.words import Alike, least_certain, number
 
 __all__ = ["cell_table", "cpt_section", "fillings"]
 
-_MAX_CELLS = 200
+_MAX_KINDS = 100
+_MAX_ROWS = 8
 _MAX_CONFIGS = 200
 
 
 def cell_table(result: AugmentResult) -> str:
     """Tabulate the mended cells, the least certain first."""
-    shown = least_certain(result, _MAX_CELLS)
+    every = least_certain(result)
+    shown = every[:_MAX_KINDS]
     if not shown:
         return ""
-    most = max(cell.margin for cell in shown) or 1.0
+    most = max(alike.cell.margin for alike in shown) or 1.0
     rows = [
-        f'<tr><td class="n">{cell.row}</td><td>{escape(cell.variable)}</td>'
-        f"<td>{escape(cell.state)}</td><td>{escape(cell.runner_up)}</td>"
+        f"<tr><td>{escape(cell.variable)}</td><td>{escape(cell.state)}</td>"
+        f"<td>{escape(cell.runner_up)}</td>"
         f'<td class="n bar" style="--p:{_share(cell.margin, most):.3f}">'
-        f"{number(cell.margin)}</td></tr>"
-        for cell in shown
+        f'{number(cell.margin)}</td><td class="n">{len(rows):,}</td>'
+        f'<td class="rows">{Alike(cell, rows).show_rows(_MAX_ROWS)}</td></tr>'
+        for cell, rows in shown
     ]
-    n_left = len(result.cells) - len(shown)
+    n_left = sum(len(alike.rows) for alike in every[_MAX_KINDS:])
     note = (
-        f'<p class="note">{n_left:,} more, with larger margins, are not shown here.</p>'
+        f'<p class="note">{n_left:,} more cells, with larger margins, are not shown '
+        "here.</p>"
         if n_left
         else ""
     )
     head = (
-        '<tr><th class="n">row</th><th>variable</th><th>mended as</th>'
-        '<th>runner-up</th><th class="n">margin</th></tr>'
+        "<tr><th>variable</th><th>mended as</th><th>runner-up</th>"
+        '<th class="n">margin</th><th class="n">cells</th><th>rows</th></tr>'
     )
     return _table(head, rows, "The least certain mended cells first") + note
 

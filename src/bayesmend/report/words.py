@@ -1,10 +1,11 @@
 """The state of a result in sentences."""
 
 import math
+from typing import NamedTuple
 
 from bayesmend.augment.result import AugmentResult, CellRow
 
-__all__ = ["certificate", "least_certain", "number", "stopping"]
+__all__ = ["Alike", "certificate", "least_certain", "number", "stopping"]
 
 _STOPS = {"interrupt": "Ctrl-C", "interrupted": "Ctrl-C"}
 
@@ -54,10 +55,37 @@ def number(value: float) -> str:
     return f"{value:.1e}" if abs(value) < 5e-4 else f"{value:,.3f}"
 
 
-def least_certain(result: AugmentResult, n_cells: int) -> list[CellRow]:
-    """List the mended cells of smallest margin, the least certain first."""
-    cells = [cell for cell in result.cells if math.isfinite(cell.margin)]
-    return sorted(cells, key=lambda cell: cell.margin)[:n_cells]
+class Alike(NamedTuple):
+    """Mended cells of one variable that differ in nothing but the row."""
+
+    cell: CellRow
+    rows: list[int]
+
+    def show_rows(self, n_shown: int) -> str:
+        """List the first rows, and how many follow."""
+        shown = ", ".join(map(str, self.rows[:n_shown]))
+        n_left = len(self.rows) - n_shown
+        return f"{shown} and {n_left:,} more" if n_left > 0 else shown
+
+
+def least_certain(result: AugmentResult) -> list[Alike]:
+    """List the mended cells, the least certain first, those alike together.
+
+    Cells of variables with a single state are certain and left out.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> table = {"a": list("xxyyxx"), "b": ["u", "u", "v", "v", None, None]}
+    >>> least_certain(bm.learn(table))[0].show_rows(1)
+    '4 and 1 more'
+    """
+    groups: dict[tuple[object, ...], Alike] = {}
+    for cell in result.cells:
+        if math.isfinite(cell.margin):
+            group = groups.setdefault(cell[1:], Alike(cell, []))
+            group.rows.append(cell.row)
+    return sorted(groups.values(), key=lambda alike: alike.cell.margin)
 
 
 def _locally(result: AugmentResult) -> str:
