@@ -41,6 +41,7 @@ LAYERS = [
     "formats",
     "augment",
     "learn",
+    "report",
     "hidden",
     "masking",
     "missing",

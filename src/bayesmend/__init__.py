@@ -36,6 +36,7 @@ from bayesmend.missing import (
 from bayesmend.network import Network
 from bayesmend.parents import ParentSets
 from bayesmend.patterns import Patterns
+from bayesmend.report import write_report
 from bayesmend.score import (
     Families,
     FamilyScorer,
@@ -99,4 +100,5 @@ __all__ = [
     "solve_reduction",
     "structural_hamming_distance",
     "write_network",
+    "write_report",
 ]

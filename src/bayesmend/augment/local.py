@@ -218,12 +218,23 @@ class LocalSearch:
         best_start = 0
         for number, start in enumerate(starts):
             if best is not None and self._is_late():
+                best.stopped = "time limit"
                 break
-            reached = self._alternate(
-                start, solver, constraints, max_parents, generator, len(starts) - number
-            )
+            n_left = len(starts) - number
+            try:
+                reached = self._alternate(
+                    start, solver, constraints, max_parents, generator, n_left
+                )
+            except KeyboardInterrupt:
+                if best is None:
+                    raise
+                best.stopped = "interrupt"
+                break
             if best is None or reached.score > best.score + 1e-9:
                 best, best_start = reached, number
+            if reached.stopped == "interrupt":
+                best.stopped = "interrupt"
+                break
         assert best is not None  # there is always a first start
         return self._finish(best, best_start, len(starts))
 
@@ -258,12 +269,15 @@ class LocalSearch:
                 progress=self.progress,
             )
             is_first = reached is None
+            interrupted = found.detail.get("stopped") == "interrupted"
             if reached is not None and found.score <= reached.score + 1e-9:
-                reached.is_over = True
+                reached.is_over = not interrupted
+                reached.stopped = "interrupt" if interrupted else None
                 return reached
             trace.append(_entry(found.score, is_first, "structure", self.clock))
             mender = problem.dag_mender(found.dag)
-            completion, interrupted = mender.improve(completion, left or 0.0)
+            completion, was_hit = mender.improve(completion, left or 0.0)
+            interrupted = interrupted or was_hit
             score = float(mender.score(completion))
             if score > found.score + 1e-9:
                 trace.append(TraceEntry(score, "completion", self.clock.seconds))
