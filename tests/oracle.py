@@ -408,12 +408,6 @@ def acyclic_choices(lists):
             yield choice
 
 
-def best_choice_score(lists):
-    """Score of the best acyclic choice, by trying all of them."""
-    totals = [sum(score for score, _ in choice) for choice in acyclic_choices(lists)]
-    return max(totals, default=-math.inf)
-
-
 def best_through(lists):
     """For each variable and pair: the best score of an acyclic choice that uses it."""
     best = [[-math.inf] * len(pairs) for pairs in lists]
@@ -571,3 +565,57 @@ def reduction(rows, card, max_parents, kind, ess=1.0, *, near=None):
                 frozenset(): None,
             }
     return candidates
+
+
+# Structure: lists[i] holds the candidates (score, parents) of variable i.
+
+
+def arcs_of(chosen):
+    """Arcs of a choice of one parent set per variable."""
+    return {(p, i) for i, parents in enumerate(chosen) for p in parents}
+
+
+def best_total(lists):
+    """Highest total score of an acyclic choice, trying all; None when there is none."""
+    finite = [[f for f in row if f[0] > -math.inf] for row in lists]
+    totals = [
+        math.fsum(score for score, _ in choice)
+        for choice in itertools.product(*finite)
+        if is_acyclic(len(lists), arcs_of([parents for _, parents in choice]))
+    ]
+    return max(totals, default=None)
+
+
+def best_total_by_subsets(lists):
+    """The same by the best last variable of every subset, for up to ten variables."""
+    n = len(lists)
+    best = {frozenset(): 0.0}
+    for size in range(1, n + 1):
+        for chosen in map(frozenset, itertools.combinations(range(n), size)):
+            best[chosen] = max(
+                best[chosen - {last}] + score
+                for last in chosen
+                for score, parents in lists[last]
+                if set(parents) <= chosen - {last}
+            )
+    return best[frozenset(range(n))]
+
+
+def cluster_violation(lists, weights, cluster):
+    """By how much the candidates that miss a cluster weigh less than 1."""
+    return 1 - sum(
+        weight
+        for i in cluster
+        for (_, parents), weight in zip(lists[i], weights[i], strict=True)
+        if not set(parents) & set(cluster)
+    )
+
+
+def worst_violation(lists, weights):
+    """Largest violation over all clusters of two or more variables."""
+    n = len(lists)
+    return max(
+        cluster_violation(lists, weights, cluster)
+        for size in range(2, n + 1)
+        for cluster in itertools.combinations(range(n), size)
+    )

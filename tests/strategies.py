@@ -114,31 +114,6 @@ def awkward_tables(draw, max_rows=10):
 
 # Candidate parent sets and complete tables.
 
-SCORES = st.one_of(
-    st.floats(-50, 50).map(lambda x: round(x, 2)),
-    st.sampled_from([-3.0, -2.0, -1.0]),  # ties
-    st.just(-np.inf),
-)
-
-
-@st.composite
-def candidate_lists(draw, min_vars=1, max_vars=4, max_lists=5, scores=SCORES):
-    """One list of (score, parents) pairs per variable; each has the empty set."""
-    n = draw(st.integers(min_vars, max_vars))
-    lists = []
-    for v in range(n):
-        others = [u for u in range(n) if u != v]
-        members = (
-            st.lists(st.sampled_from(others), unique=True) if others else st.just([])
-        )
-        sets = draw(
-            st.lists(members.map(lambda m: tuple(sorted(m))), max_size=max_lists)
-        )
-        distinct = [s for s in dict.fromkeys(sets) if s]
-        pairs = [(draw(scores), s) for s in distinct]
-        lists.append([(draw(scores.filter(np.isfinite)), ()), *pairs])
-    return lists
-
 
 def random_lists(n_vars, n_sets, max_parents, seed):
     """Many candidates with scores that fall with every missing member."""
@@ -279,3 +254,23 @@ def holed_table(rows, card, **options):
         states=labels_of(card),
         **options,
     )
+
+
+@st.composite
+def candidate_lists(draw, max_vars=5, max_sets=5, min_vars=1, whole=True):
+    """Candidates with ties and minus infinity; `whole`: each has the empty set."""
+    n_vars = draw(st.integers(min_vars, max_vars))
+    scores = st.one_of(
+        st.sampled_from([-3.0, -2.0, -1.5, -1.0, -math.inf]),
+        st.floats(-1e4, 0.0, allow_nan=False),
+    )
+    lists = []
+    for i in range(n_vars):
+        others = [v for v in range(n_vars) if v != i]
+        subsets = st.sets(st.sampled_from(others)) if others else st.just(set())
+        sets = draw(st.lists(subsets.map(sorted).map(tuple), max_size=max_sets))
+        row = {parents: draw(scores) for parents in sets}
+        if whole:
+            row[()] = draw(st.floats(-1e3, -1.0))
+        lists.append([(score, parents) for parents, score in row.items()])
+    return lists

@@ -26,14 +26,15 @@ void bind_clusters(nb::module_& m) {
       "violated_clusters",
       [](Counts offsets, Values scores, Counts member_offsets, Indices members, Values weights,
          std::size_t max_clusters, std::size_t steps, std::size_t final_steps, double min_violation,
-         double seconds) {
+         double seconds, bool must_find) {
         const auto all = families(offsets, scores, member_offsets, members);
         Ragged clusters;
         ClusterRows rows;
         {
           nb::gil_scoped_release nogil;
-          clusters = violated_clusters(all, view(weights),
-                                       {max_clusters, steps, final_steps, min_violation, seconds});
+          clusters = violated_clusters(
+              all, view(weights),
+              {max_clusters, steps, final_steps, min_violation, seconds, must_find});
           rows = cluster_rows(all, clusters);
         }
         return std::make_tuple(own(std::move(clusters.offsets)), own(std::move(clusters.items)),
@@ -42,7 +43,7 @@ void bind_clusters(nb::module_& m) {
       },
       "offsets"_a.noconvert(), "scores"_a.noconvert(), "member_offsets"_a.noconvert(),
       "members"_a.noconvert(), "weights"_a.noconvert(), nb::kw_only(), "max_clusters"_a, "steps"_a,
-      "final_steps"_a, "min_violation"_a, "seconds"_a,
+      "final_steps"_a, "min_violation"_a, "seconds"_a, "must_find"_a,
       "Clusters whose inequality the weights violate, and the terms of the inequalities.");
   m.def(
       "order_from_lp",

@@ -358,7 +358,7 @@ class Separation {
       if (component.size() < 2) continue;
       ClusterSearch search(families_, weights_, component, local_);
       for (std::size_t root = 0; root < search.size(); ++root) {
-        if (Clock::now() > deadline_) return;
+        if (Clock::now() > deadline_ && !(limits_.must_find && found_.empty())) return;
         search.run(root, steps, 1.0 - limits_.min_violation);
         if (!search.found.empty()) keep(search.found, component);
         if (final) search.discard(root);

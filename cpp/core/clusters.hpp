@@ -28,6 +28,7 @@ struct SeparationLimits {
   std::size_t final_steps = 20000;  // of the same when no search has found a cluster
   double min_violation = 1e-4;
   double seconds = 1e9;
+  bool must_find = false;  // the seconds count only once a cluster has been found
 };
 
 // Clusters C (sets of variables) whose inequality "some variable of C has no parent in C",

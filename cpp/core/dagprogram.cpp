@@ -9,18 +9,41 @@
 
 namespace bayesmend {
 namespace {
+
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+// Subsets that share all but so many low variables are treated together.
+constexpr std::size_t kLowBits = 5;
 constexpr std::uint32_t kPollMask = 0xffff;
+
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
+// Additions and comparisons only: every width gives the same bits.
+__attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+void max_of_sums(double* target, const double* a, const double* b, std::size_t n) {
+  for (std::size_t k = 0; k < n; ++k) {
+    const double sum = a[k] + b[k];
+    target[k] = target[k] < sum ? sum : target[k];
+  }
+}
+
 }  // namespace
 
 DagProgram::DagProgram(std::size_t n_vars)
-    : n_vars_(n_vars), half_(std::size_t{1} << (n_vars - 1)) {}
+    : n_vars_(n_vars), half_(std::size_t{1} << (n_vars - 1)), is_new_(n_vars, 1) {}
 
 double DagProgram::memory(std::size_t n_vars) {
   return 8.0 * std::ldexp(1.0, static_cast<int>(n_vars) - 1) * (static_cast<double>(n_vars) + 5);
 }
 
-void DagProgram::clear() { best_.assign(n_vars_ * half_, kMinusInfinity); }
+void DagProgram::clear(std::size_t child) {
+  if (best_ == nullptr) best_ = std::make_unique_for_overwrite<double[]>(n_vars_ * half_);
+  std::fill_n(best_.get() + child * half_, half_, kMinusInfinity);
+  is_new_[child] = 1;
+}
+
+void DagProgram::clear() {
+  for (std::size_t v = 0; v < n_vars_; ++v) clear(v);
+}
 
 void DagProgram::offer(std::size_t child, std::uint32_t parents, double score) {
   double& entry = best_[child * half_ + squeeze(parents, child)];
@@ -29,23 +52,47 @@ void DagProgram::offer(std::size_t child, std::uint32_t parents, double score) {
 
 double DagProgram::solve(const Deadline& deadline) {
   for (std::size_t v = 0; v < n_vars_; ++v) {
-    spread_maximum<true>(std::span(best_).subspan(v * half_, half_), n_vars_ - 1);
-    if (half_ > kPollMask && deadline.is_over()) return -kMinusInfinity;
+    if (!is_new_[v]) continue;
+    spread_maximum<true>(std::span(best_.get() + v * half_, half_), n_vars_ - 1);
+    is_new_[v] = 0;
+    if (half_ > kPollMask && deadline.is_over()) {
+      // The others stay as they were offered; whoever comes back must offer them again.
+      std::fill(is_new_.begin(), is_new_.end(), 1);
+      return -kMinusInfinity;
+    }
   }
   forward_.resize(2 * half_);
-  forward_[0] = 0.0;
-  for (std::uint32_t subset = 1; subset < 2 * half_; ++subset) {
-    if ((subset & kPollMask) == 0 && deadline.is_over()) return -kMinusInfinity;
-    double best = kMinusInfinity;
-    for (std::uint32_t rest = subset; rest != 0; rest &= rest - 1) {
+  const std::size_t low_size = std::min(std::size_t{1} << kLowBits, 2 * half_);
+  for (std::uint32_t block = 0; block < 2 * half_; block += static_cast<std::uint32_t>(low_size)) {
+    if ((block & kPollMask) == 0 && half_ > kPollMask && deadline.is_over()) return -kMinusInfinity;
+    fill_forward(block);
+  }
+  return forward_.back();
+}
+
+// Subsets block .. block + 2^kLowBits - 1: high sinks for all of them at once, then low ones.
+void DagProgram::fill_forward(std::uint32_t block) {
+  const std::size_t n_low = std::min(kLowBits, n_vars_);
+  const std::size_t size = std::size_t{1} << n_low;
+  double* target = forward_.data() + block;
+  std::fill(target, target + size, kMinusInfinity);
+  for (std::uint32_t rest = block; rest != 0; rest &= rest - 1) {
+    const auto sink = static_cast<std::size_t>(std::countr_zero(rest));
+    const std::uint32_t others = block & ~(std::uint32_t{1} << sink);
+    max_of_sums(target, forward_.data() + others,
+                best_.get() + sink * half_ + squeeze(others, sink), size);
+  }
+  if (block == 0) target[0] = 0.0;
+  for (std::uint32_t low = 1; low < size; ++low) {
+    double best = target[low];
+    for (std::uint32_t rest = low; rest != 0; rest &= rest - 1) {
       const auto sink = static_cast<std::size_t>(std::countr_zero(rest));
-      const std::uint32_t others = subset & ~(std::uint32_t{1} << sink);
+      const std::uint32_t others = (block | low) & ~(std::uint32_t{1} << sink);
       const double total = forward_[others] + best_[sink * half_ + squeeze(others, sink)];
       best = best < total ? total : best;
     }
-    forward_[subset] = best;
+    target[low] = best;
   }
-  return forward_.back();
 }
 
 std::vector<std::uint32_t> DagProgram::predecessors() const {

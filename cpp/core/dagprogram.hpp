@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -17,9 +18,11 @@ class DagProgram {
   static double memory(std::size_t n_vars);
 
   std::size_t n_vars() const { return n_vars_; }
-  // Forgets all families.
+  // Forgets the families of a child, or of all.
+  void clear(std::size_t child);
   void clear();
-  // Offers a family: `parents` is a mask over all variables.
+  // Offers a family of a child that was cleared since the last solve(): `parents` is a mask over
+  // all variables. Children that were not cleared keep their families.
   void offer(std::size_t child, std::uint32_t parents, double score);
   // Best total over all DAGs of offered families; minus infinity when there is none, plus infinity
   // (a bound that says nothing) when the deadline came first.
@@ -32,8 +35,11 @@ class DagProgram {
   void around(std::size_t child, std::vector<double>& target) const;
 
  private:
+  void fill_forward(std::uint32_t block);
+
   std::size_t n_vars_, half_;
-  std::vector<double> best_;  // per child, by mask of the others
+  std::unique_ptr<double[]> best_;    // per child, by mask of the others
+  std::vector<std::uint8_t> is_new_;  // cleared since the last solve()
   std::vector<double> forward_, backward_;
 };
 

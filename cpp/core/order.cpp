@@ -292,7 +292,7 @@ class Chain {
   }
 
   void perturb() {
-    const std::size_t n_moves = 2 + rng_.below(std::clamp<std::size_t>(n_vars_ / 4, 3, 20));
+    const std::size_t n_moves = 1 + rng_.below(5);
     std::fill(dirty_.begin(), dirty_.end(), 0);
     auto order = order_;
     for (std::size_t k = 0; k < n_moves; ++k) {
@@ -327,6 +327,8 @@ class Chain {
 
 OrderResult search_orders(const ParentLists& lists, const std::vector<std::int32_t>& start,
                           const OrderOptions& options, std::size_t n_threads, const Stop& stop) {
+  // Among more variables a climb from a random order takes long and ends low.
+  constexpr std::size_t kFewVars = 100;
   const MemberIndex index(lists);
   const std::size_t n_chains = std::max<std::size_t>(options.n_chains, 1);
   n_threads = std::min(resolve_threads(n_threads), n_chains);
@@ -345,7 +347,7 @@ OrderResult search_orders(const ParentLists& lists, const std::vector<std::int32
     }
     Rng rng(options.seed, chain);
     std::vector<std::int32_t> order(start);
-    if (order.empty() || chain > 0) {
+    if (order.empty() || (chain > 0 && lists.n_vars() <= kFewVars)) {
       order.resize(lists.n_vars());
       std::iota(order.begin(), order.end(), 0);
       for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i)]);

@@ -34,7 +34,7 @@ def learn(
     ess: float = 1.0,
     max_parents: int = 3,
     locality: int = 1,
-    restarts: int = 5,
+    restarts: int = 10,
     solver: Solver = "auto",
     constraints: Constraints | None = None,
     time_limit: float | None = None,
@@ -62,9 +62,8 @@ def learn(
         Largest number of parents.
     locality : int, default=1
         How many cells may change at once in the local search.
-    restarts : int, default=5
-        Starts of the local search drawn at random, beside those from the modes and
-        from expectation-maximisation.
+    restarts : int, default=10
+        Starts of the local search drawn at random, beside the one from the modes.
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
         Structure solver of ``local``; see `learn_local`.
     constraints : Constraints, optional

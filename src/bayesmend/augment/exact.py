@@ -45,7 +45,7 @@ def learn_exact(
     ess: float = 1.0,
     max_parents: int = 3,
     locality: int = 1,
-    restarts: int = 5,
+    restarts: int = 10,
     constraints: Constraints | None = None,
     time_limit: float | None = None,
     gap: float = 0.0,
@@ -121,7 +121,7 @@ def learn_exact(
     starts = list_starts(
         problem,
         restarts=restarts,
-        starts=("mode", "em", "draws"),
+        starts=("mode", "draws"),
         given=None,
         generator=as_generator(seed),
     )

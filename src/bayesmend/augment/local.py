@@ -45,8 +45,8 @@ def learn_local(
     ess: float = 1.0,
     max_parents: int = 3,
     locality: int = 1,
-    restarts: int = 5,
-    starts: tuple[Start, ...] = ("mode", "em", "draws"),
+    restarts: int = 10,
+    starts: tuple[Start, ...] = ("mode", "draws"),
     start: IncompleteData | NDArray[np.uint8] | None = None,
     solver: Solver = "auto",
     constraints: Constraints | None = None,
@@ -71,9 +71,10 @@ def learn_local(
         The paper's t: the result is the best among all pairs whose completion differs
         in at most so many cells (a cell stands for that of all rows alike). Checked for
         every such change, not assumed.
-    restarts : int, default=5
-        Number of starts drawn from the observed marginals.
-    starts : tuple of {"mode", "em", "draws"}
+    restarts : int, default=10
+        Number of starts drawn at random: in turn from the observed marginals and from
+        equal shares, since a value may be missing because it is rare.
+    starts : tuple of {"mode", "em", "draws"}, default=("mode", "draws")
         ``mode``: the most frequent state of each variable. ``em``: the most probable
         completion after expectation-maximisation. ``draws``: see `restarts`.
     start : IncompleteData or array of codes, optional

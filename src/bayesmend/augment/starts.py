@@ -21,7 +21,7 @@ Start = Literal["mode", "em", "draws"]
 
 # Beyond this many joint completions of patterns, expectation-maximisation is left out.
 _MAX_EXPANDED = 200_000
-_MAX_STEPS = 30
+_MAX_STEPS = 5
 
 
 def list_starts(
@@ -62,7 +62,12 @@ def list_starts(
         if expected is not None:
             found.append(expected)
     if "draws" in starts:
-        found += [_draw(problem, frequencies, generator) for _ in range(restarts)]
+        flat = [np.full(len(share), 1 / len(share)) for share in frequencies]
+        # Every second draw is uniform: values may be missing because they are rare.
+        found += [
+            _draw(problem, flat if number % 2 else frequencies, generator)
+            for number in range(restarts)
+        ]
     if not found:
         msg = "there is no start. Name at least one of mode, em, draws in starts."
         raise ParameterError(msg)

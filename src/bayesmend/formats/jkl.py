@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bayesmend.errors import DataError, FormatError, ParameterError
+from bayesmend.errors import DataError, FormatError
 from bayesmend.formats.text import Source, read_source, write_text
 from bayesmend.parents import ParentSets
 
@@ -153,11 +153,8 @@ def parse(text: str, source: str = "<text>") -> ParentSets:
         problem = f"expected the end of the file after {n_vars} variables."
         raise extra.error(problem)
     index = {name: i for i, name in enumerate(heads)}
-    families = [[_family(line, index) for line in row] for row in rows]
-    try:
-        return ParentSets.from_lists(list(heads), families)
-    except ParameterError as error:
-        raise FormatError(str(error), source, 1, 1) from None
+    families = [_families(row, index, child) for child, row in enumerate(rows)]
+    return ParentSets.from_lists(list(heads), families)
 
 
 def _lines(source: Source) -> Iterator[_Line]:
@@ -178,7 +175,22 @@ def _next(lines: Iterator[_Line], source: Source, what: str) -> _Line:
     return line
 
 
-def _family(line: _Line, index: dict[str, int]) -> tuple[float, list[int]]:
+def _families(
+    lines: list[_Line], index: dict[str, int], child: int
+) -> list[tuple[float, list[int]]]:
+    families, seen = [], set()
+    for line in lines:
+        score, parents = _family(line, index, child)
+        members = frozenset(parents)
+        if members in seen:
+            problem = "this candidate occurs a second time."
+            raise line.error(problem)
+        seen.add(members)
+        families.append((score, parents))
+    return families
+
+
+def _family(line: _Line, index: dict[str, int], child: int) -> tuple[float, list[int]]:
     score = _score(line)
     n_parents = line.count(1, "the number of parents")
     names = line.words[2:]
@@ -189,6 +201,9 @@ def _family(line: _Line, index: dict[str, int]) -> tuple[float, list[int]]:
     for word, name in enumerate(names, start=2):
         if name not in index:
             problem = f"no variable named {name!r}. Available: {_some(index)}."
+            raise line.error(problem, word)
+        if index[name] == child:
+            problem = f"the variable {name!r} is a parent of itself."
             raise line.error(problem, word)
         if index[name] in parents:
             problem = f"the parent {name!r} occurs a second time."

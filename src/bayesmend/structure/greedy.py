@@ -24,9 +24,9 @@ def climb(
     max_parents: int = 3,
     constraints: Constraints | None = None,
     start: Dag | None = None,
-    tabu_length: int = 10,
-    tabu_moves: int = 10,
-    restarts: int = 20,
+    tabu_length: int = 20,
+    tabu_moves: int = 20,
+    restarts: int = 100,
     time_limit: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
@@ -48,11 +48,11 @@ def climb(
         Required and forbidden arcs, tiers, limits of single variables.
     start : Dag, optional
         Where to start; by default from the required arcs alone.
-    tabu_length : int, default=10
+    tabu_length : int, default=20
         For so many changes a changed pair of variables stays as it is.
-    tabu_moves : int, default=10
+    tabu_moves : int, default=20
         The climb goes on through so many changes without a gain.
-    restarts : int, default=20
+    restarts : int, default=100
         Climbs from random changes of the best DAG.
     time_limit : float, optional
         Seconds; the best DAG so far is returned.
@@ -95,9 +95,9 @@ def climb_from(
     rules: ParentRules,
     *,
     start: Dag | None = None,
-    tabu_length: int = 10,
-    tabu_moves: int = 10,
-    restarts: int = 20,
+    tabu_length: int = 20,
+    tabu_moves: int = 20,
+    restarts: int = 100,
     time_limit: float | None = None,
     seed: Seed = None,
     progress: Progress | None = None,

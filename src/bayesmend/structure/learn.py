@@ -175,11 +175,11 @@ class _Search:
     def run(
         self, solver: Solver, max_sets: int | None
     ) -> tuple[Solution, dict[str, Any]]:
-        # A fast first answer: it leads best-first candidates, and starts the others.
-        first = self._greedy(restarts=20 if solver == "greedy" else 0)
         if solver == "greedy":
-            return first, {}
-        if "stopped" in first.detail:
+            return self._climb(None, self.clock.left), {}
+        # A fast first answer: it leads best-first candidates, and starts the others.
+        first = self._climb(None, self._share(0.2))
+        if first.detail.get("stopped") == "interrupted" or self.clock.is_over:
             return first, {"reached": "hill climbing"}
         is_complete = self._scores_all(max_sets)
         try:
@@ -197,23 +197,40 @@ class _Search:
         found = solve(
             parent_sets,
             solver=solver,
-            time_limit=self.clock.left,
+            time_limit=self.clock.left if is_complete else self._share(0.8),
             start=first.dag,
             seed=self.seed,
             n_threads=self.scorer.n_threads,
             progress=self.progress,
         )
-        return found if is_complete else _without_proof(found), detail
+        if is_complete:
+            return found, detail
+        found = _without_proof(found)
+        return (self._polish(found) if solver == "order" else found), detail
 
-    def _greedy(self, *, restarts: int) -> Solution:
+    def _climb(self, start: Dag | None, time_limit: float | None) -> Solution:
         return climb_from(
             self.scorer,
             self.rules,
-            restarts=restarts,
-            time_limit=self.clock.left,
+            start=start,
+            time_limit=time_limit,
             seed=self.seed,
             progress=self.progress,
         )
+
+    def _polish(self, found: Solution) -> Solution:
+        """Climb on from an answer, through parent sets that were no candidates."""
+        if found.detail.get("stopped") == "interrupted":
+            return found
+        climbed = self._climb(found.dag, self.clock.left)
+        detail = {**found.detail, "polished": climbed.score - found.score}
+        if "stopped" in climbed.detail:
+            detail["stopped"] = climbed.detail["stopped"]
+        return replace(found, dag=climbed.dag, score=climbed.score, detail=detail)
+
+    def _share(self, part: float) -> float | None:
+        left = self.clock.left
+        return None if left is None else part * left
 
     def _scores_all(self, max_sets: int | None) -> bool:
         if max_sets is not None:
@@ -229,14 +246,13 @@ class _Search:
             self.progress("candidate parent sets", -float("inf"), self.clock.seconds)
         if is_complete:
             return candidates_from(self.scorer, self.rules, method="all")
-        left = self.clock.left
         return candidates_from(
             self.scorer,
             self.rules,
             method="promising",
             max_sets=max_sets,
             # The search over orders needs its share too.
-            time_limit=None if left is None else 0.3 * left,
+            time_limit=self._share(0.4),
             seed_dag=seed_dag,
         )
 

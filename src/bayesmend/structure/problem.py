@@ -85,6 +85,27 @@ class Problem:
         """What the functions of the core take first."""
         return self.offsets, self.scores, self.member_offsets, self.members
 
+    def opposed_pairs(self) -> list[NDArray[np.int64]]:
+        """Group the candidates that would join the same two variables.
+
+        One group per pair of variables for which both directions occur: of its
+        candidates, an acyclic choice holds at most one.
+        """
+        sizes = np.diff(self.member_offsets)
+        candidates = np.repeat(np.arange(len(sizes)), sizes)
+        child, parent = owners_of(self.offsets)[candidates], self.members
+        low, high = np.minimum(child, parent), np.maximum(child, parent)
+        key = low * len(self.names) + high
+        order = np.argsort(key, kind="stable")
+        ends = np.flatnonzero(np.diff(key[order])) + 1
+        forward = np.split((child > parent)[order], ends)
+        groups = np.split(candidates[order], ends)
+        return [
+            group
+            for group, ahead in zip(groups, forward, strict=True)
+            if ahead.any() and not ahead.all()
+        ]
+
     def loss_of(self, chosen: NDArray[np.int32]) -> float:
         """Sum of the losses of a choice."""
         return math.fsum(self.losses[chosen].tolist())

@@ -3,7 +3,8 @@
 One binary variable per candidate, exactly one candidate per variable, and for every set
 C of variables (a cluster) the inequality "some variable in C has no parent in C"
 (Jaakkola et al. 2010). There are exponentially many clusters, so a constraint handler
-adds the violated ones at each solution of the linear relaxation.
+adds the violated ones at each solution of the linear relaxation; clusters of two are
+given from the start, so that SCIP can combine them.
 
 SCIP minimises the loss against the best candidate of every variable: those numbers are
 small, so its tolerances are small beside the differences that matter.
@@ -40,10 +41,11 @@ SEARCH_STEPS = 200  # of the separation from one variable
 FINAL_STEPS = 20_000  # of the same, when the short searches have found nothing
 MIN_VIOLATION = 1e-3
 ROUNDING_EVERY = 3  # separation rounds
+MAX_PAIR_TERMS = 100_000
 
 # Measured on ALARM, INSURANCE and HAILFINDER with 1,000 and 5,000 rows: zero-half and
-# Gomory cuts in every round save most of the tree, the other separators find nothing,
-# and a restart throws the cluster cuts away.
+# Gomory cuts in every round save most of the tree, the other separators find next to
+# nothing, and a restart throws the cluster cuts away.
 SETTINGS: dict[str, Any] = {
     "presolving/maxrestarts": 0,
     "separating/zerohalf/freq": 1,
@@ -159,7 +161,7 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
 
     def conssepalp(self, constraints: Any, nusefulconss: int) -> dict[str, Any]:
         """Cut off the solution of the linear programme, and round it."""
-        return self._guarded(self._separate)
+        return self._guarded(self._separate, SCIP_RESULT.DIDNOTRUN)
 
     def consenfolp(
         self, constraints: Any, nusefulconss: int, solinfeasible: bool
@@ -186,14 +188,16 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
         for column in self.columns:
             self.model.addVarLocks(column, npos + nneg, npos + nneg)
 
-    def _guarded(self, act: Callable[[], Any]) -> dict[str, Any]:
+    def _guarded(
+        self, act: Callable[[], Any], failed: Any = SCIP_RESULT.INFEASIBLE
+    ) -> dict[str, Any]:
         """Stop SCIP on an error, which `minimise` raises: callbacks cannot."""
         try:
             return {"result": act()}
         except BaseException as error:
             self.failure = error
             self.model.interruptSolve()
-            return {"result": SCIP_RESULT.INFEASIBLE}
+            return {"result": failed}
 
     def _separate(self) -> Any:
         weights = self._lp_weights()
@@ -201,15 +205,15 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
             self._round(weights)
         self.n_rounds += 1
         self._tell()
-        found = self._add_cuts(weights)
+        found = self._add_cuts(weights, must_find=False)
         return SCIP_RESULT.SEPARATED if found else SCIP_RESULT.DIDNOTFIND
 
     def _enforce(self) -> Any:
-        found = self._add_cuts(self._lp_weights())
+        found = self._add_cuts(self._lp_weights(), must_find=True)
         return SCIP_RESULT.SEPARATED if found else SCIP_RESULT.FEASIBLE
 
     def _verdict(self, weights: NDArray[np.float64]) -> Any:
-        clusters = self._clusters(weights, 1)[0]
+        clusters = self._clusters(weights, 1, must_find=True)[0]
         return SCIP_RESULT.INFEASIBLE if len(clusters) > 1 else SCIP_RESULT.FEASIBLE
 
     def _lp_weights(self) -> NDArray[np.float64]:
@@ -222,7 +226,9 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
         value = self.model.getSolVal
         return np.array([value(solution, column) for column in self.columns])
 
-    def _clusters(self, weights: NDArray[np.float64], max_clusters: int) -> Any:
+    def _clusters(
+        self, weights: NDArray[np.float64], max_clusters: int, *, must_find: bool
+    ) -> Any:
         return _core.violated_clusters(
             *self.problem.arrays,
             weights,
@@ -230,12 +236,16 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
             steps=SEARCH_STEPS,
             final_steps=FINAL_STEPS,
             min_violation=MIN_VIOLATION,
+            # An integral point with a cycle must not pass because time is short.
             seconds=self.limits.remaining(),
+            must_find=must_find,
         )
 
-    def _add_cuts(self, weights: NDArray[np.float64]) -> int:
+    def _add_cuts(self, weights: NDArray[np.float64], *, must_find: bool) -> int:
         model = self.model
-        offsets, _, row_offsets, candidates, misses = self._clusters(weights, MAX_CUTS)
+        offsets, _, row_offsets, candidates, misses = self._clusters(
+            weights, MAX_CUTS, must_find=must_find
+        )
         sizes, starts = np.diff(offsets).tolist(), row_offsets.tolist()
         for k, at_least_one in enumerate(misses.tolist()):
             row = model.createEmptyRowUnspec(
@@ -283,6 +293,12 @@ def _build(model: Model, handler: Acyclicity, limits: Limits) -> None:
     bounds = problem.offsets.tolist()
     for first, last in pairwise(bounds):
         model.addCons(quicksum(handler.columns[first:last]) == 1)
+    pairs = problem.opposed_pairs()
+    # Beyond that their number costs more than they help; they are cut off when needed.
+    if sum(map(len, pairs)) <= MAX_PAIR_TERMS:
+        for pair in pairs:
+            columns = [handler.columns[c] for c in pair.tolist()]
+            model.addCons(quicksum(columns) <= 1, initial=False)
     model.includeConshdlr(
         handler,
         "acyclicity",

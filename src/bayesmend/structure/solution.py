@@ -104,6 +104,11 @@ class Clock:
         """Seconds left, at least a millisecond; None without a limit."""
         return None if self._limit is None else max(self._limit - self.seconds, 1e-3)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the limit has passed."""
+        return self._limit is not None and self.seconds >= self._limit
+
     def reporter(
         self, progress: Progress | None, what: str
     ) -> Callable[[float, int], None] | None:
