@@ -204,26 +204,6 @@ def punch(rows, card, cells, max_holes, size, max_total):
     ]
 
 
-@st.composite
-def candidate_lists(draw, max_vars=5, max_sets=5, min_vars=1, whole=True):
-    """Candidates with ties and minus infinity; `whole`: each has the empty set."""
-    n_vars = draw(st.integers(min_vars, max_vars))
-    scores = st.one_of(
-        st.sampled_from([-3.0, -2.0, -1.5, -1.0, -math.inf]),
-        st.floats(-1e4, 0.0, allow_nan=False),
-    )
-    lists = []
-    for i in range(n_vars):
-        others = [v for v in range(n_vars) if v != i]
-        subsets = st.sets(st.sampled_from(others)) if others else st.just(set())
-        sets = draw(st.lists(subsets.map(sorted).map(tuple), max_size=max_sets))
-        row = {parents: draw(scores) for parents in sets}
-        if whole:
-            row[()] = draw(st.floats(-1e3, -1.0))
-        lists.append([(score, parents) for parents, score in row.items()])
-    return lists
-
-
 def random_holes(seed, *, max_vars=5, max_holes=8, max_total=99, one_state=None):
     """(rows, card) from a seed: small enough to enumerate, with every awkward kind.
 
@@ -274,3 +254,23 @@ def holed_table(rows, card, **options):
         states=labels_of(card),
         **options,
     )
+
+
+@st.composite
+def candidate_lists(draw, max_vars=5, max_sets=5, min_vars=1, whole=True):
+    """Candidates with ties and minus infinity; `whole`: each has the empty set."""
+    n_vars = draw(st.integers(min_vars, max_vars))
+    scores = st.one_of(
+        st.sampled_from([-3.0, -2.0, -1.5, -1.0, -math.inf]),
+        st.floats(-1e4, 0.0, allow_nan=False),
+    )
+    lists = []
+    for i in range(n_vars):
+        others = [v for v in range(n_vars) if v != i]
+        subsets = st.sets(st.sampled_from(others)) if others else st.just(set())
+        sets = draw(st.lists(subsets.map(sorted).map(tuple), max_size=max_sets))
+        row = {parents: draw(scores) for parents in sets}
+        if whole:
+            row[()] = draw(st.floats(-1e3, -1.0))
+        lists.append([(score, parents) for parents, score in row.items()])
+    return lists

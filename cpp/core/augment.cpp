@@ -13,6 +13,19 @@ std::vector<std::int32_t> members_of(std::uint32_t mask) {
   return members;
 }
 
+// Subsets of a set of at most `size` members, in ascending order of their masks.
+std::vector<std::uint32_t> subsets_up_to(std::uint32_t set, int size) {
+  std::vector<std::uint32_t> subsets{0};
+  for (; set != 0; set &= set - 1) {
+    const std::uint32_t lowest = set & (~set + 1);
+    // Every subset of the lower members precedes all that hold this one.
+    const std::size_t n_without = subsets.size();
+    for (std::size_t s = 0; s < n_without; ++s)
+      if (std::popcount(subsets[s]) < size) subsets.push_back(subsets[s] | lowest);
+  }
+  return subsets;
+}
+
 }  // namespace
 
 AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
@@ -95,14 +108,9 @@ void AugmentProblem::list_families(const ParentRules& rules) {
       if (p != c && rules.allowed[c * n_vars_ + p]) allowed |= std::uint32_t{1} << p;
       if (rules.required[c * n_vars_ + p]) required |= std::uint32_t{1} << p;
     }
-    const std::uint32_t optional = allowed & ~required;
     const int n_more = rules.limit[c] - std::popcount(required);
-    // All subsets of the optional parents, by the usual trick on masks.
-    for (std::uint32_t subset = 0;; subset = (subset - optional) & optional) {
-      if (std::popcount(subset) <= n_more)
-        add_family(static_cast<std::int32_t>(c), subset | required, members_of(subset | required));
-      if (subset == optional) break;
-    }
+    for (const auto subset : subsets_up_to(allowed & ~required, n_more))
+      add_family(static_cast<std::int32_t>(c), subset | required, members_of(subset | required));
   }
   first_family_.push_back(families_.size());
 }

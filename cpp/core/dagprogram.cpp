@@ -36,9 +36,8 @@ double DagProgram::memory(std::size_t n_vars) {
 }
 
 void DagProgram::clear(std::size_t child) {
-  best_.resize(n_vars_ * half_);
-  const auto first = best_.begin() + static_cast<std::ptrdiff_t>(child * half_);
-  std::fill(first, first + static_cast<std::ptrdiff_t>(half_), kMinusInfinity);
+  if (best_ == nullptr) best_ = std::make_unique_for_overwrite<double[]>(n_vars_ * half_);
+  std::fill_n(best_.get() + child * half_, half_, kMinusInfinity);
   is_new_[child] = 1;
 }
 
@@ -54,7 +53,7 @@ void DagProgram::offer(std::size_t child, std::uint32_t parents, double score) {
 double DagProgram::solve(const Deadline& deadline) {
   for (std::size_t v = 0; v < n_vars_; ++v) {
     if (!is_new_[v]) continue;
-    spread_maximum<true>(std::span(best_).subspan(v * half_, half_), n_vars_ - 1);
+    spread_maximum<true>(std::span(best_.get() + v * half_, half_), n_vars_ - 1);
     is_new_[v] = 0;
     if (half_ > kPollMask && deadline.is_over()) {
       // The others stay as they were offered; whoever comes back must offer them again.
@@ -81,7 +80,7 @@ void DagProgram::fill_forward(std::uint32_t block) {
     const auto sink = static_cast<std::size_t>(std::countr_zero(rest));
     const std::uint32_t others = block & ~(std::uint32_t{1} << sink);
     max_of_sums(target, forward_.data() + others,
-                best_.data() + sink * half_ + squeeze(others, sink), size);
+                best_.get() + sink * half_ + squeeze(others, sink), size);
   }
   if (block == 0) target[0] = 0.0;
   for (std::uint32_t low = 1; low < size; ++low) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -37,7 +38,7 @@ class DagProgram {
   void fill_forward(std::uint32_t block);
 
   std::size_t n_vars_, half_;
-  std::vector<double> best_;          // per child, by mask of the others
+  std::unique_ptr<double[]> best_;    // per child, by mask of the others
   std::vector<std::uint8_t> is_new_;  // cleared since the last solve()
   std::vector<double> forward_, backward_;
 };

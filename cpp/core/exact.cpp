@@ -17,6 +17,9 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 // number of threads that share them.
 constexpr std::size_t kBatch = 8;
 
+// Blocks of tables are made no smaller than this to save memory.
+constexpr std::size_t kLeastEntries = 16;
+
 using Completion = AugmentProblem::Completion;
 
 struct Node {
@@ -41,15 +44,21 @@ struct Outcome {
   std::vector<Pair> found;
 };
 
+// The families alive at the root without decided cells.
+struct RootTables {
+  std::vector<FamilyBound> bounds;  // by family
+  std::size_t max_entries = 0;      // of one block
+};
+
 // Evaluates one node after the other; each thread has its own.
 class Worker {
  public:
   Worker(const AugmentProblem& problem, const ExactOptions& options, const Deadline& deadline,
-         const std::vector<FamilyBound>& root_bounds)
+         const RootTables& tables)
       : problem_(problem),
         options_(options),
         deadline_(deadline),
-        root_bounds_(root_bounds),
+        tables_(tables),
         program_(problem.n_vars()),
         mender_(problem, deadline, 1) {}
 
@@ -63,7 +72,7 @@ class Worker {
     FamilyBound bound;
     for (std::size_t f = 0; f < families.size(); ++f) {
       alive[f] = static_cast<std::uint32_t>(f);
-      if ((f & 255) == 0 && deadline_.is_over()) return std::numeric_limits<double>::infinity();
+      if ((f & 63) == 0 && deadline_.is_over()) return -kMinusInfinity;
       bound.build(problem_, families[f], free, true, options_.max_entries);
       values_[f] = bound.maximum();
     }
@@ -79,15 +88,17 @@ class Worker {
     prices_ = *node.prices;
     // Nothing may carry over from the last node: which one that was depends on the threads.
     last_start_.clear();
-    build_bounds(node.fixed);
+    if (!build_bounds(node.fixed)) {
+      keep(node, outcome);
+      return outcome;
+    }
     double best_incumbent = incumbent;
     Prices best_prices = prices_;
     bool is_agreed = false;
     double theta = 1.0;
     std::size_t idle = 0;
     for (std::size_t step = 0;; ++step) {
-      evaluate();
-      const double total = solve(alive_);
+      const double total = evaluate() ? solve(alive_) : -kMinusInfinity;
       if (total == -kMinusInfinity) break;  // out of time
       if (total < outcome.bound - 1e-9) {
         outcome.bound = total;
@@ -116,8 +127,7 @@ class Worker {
       if (is_agreed) break;
     }
     prices_ = best_prices;
-    evaluate();
-    const double total = solve(alive_);
+    const double total = evaluate() ? solve(alive_) : -kMinusInfinity;
     if (total == kMinusInfinity) {  // what is alive makes no DAG any more
       outcome.bound = std::min(outcome.bound, best_incumbent);
       return outcome;
@@ -140,12 +150,13 @@ class Worker {
 
  private:
   // The root's table or a slice of it where that is exact, else a new one, which more fixed cells
-  // make tighter.
-  void build_bounds(const Completion& fixed) {
+  // make tighter. False when the deadline came first.
+  bool build_bounds(const Completion& fixed) {
     if (own_bounds_.size() < alive_.size()) own_bounds_.resize(alive_.size());
     bounds_.resize(alive_.size());
     for (std::size_t a = 0; a < alive_.size(); ++a) {
-      const auto& at_root = root_bounds_[alive_[a]];
+      if ((a & 63) == 63 && deadline_.is_over()) return false;
+      const auto& at_root = tables_.bounds[alive_[a]];
       bounds_[a] = &own_bounds_[a];
       if (!at_root.sees(fixed))
         bounds_[a] = &at_root;
@@ -153,16 +164,21 @@ class Worker {
         own_bounds_[a].restrict(at_root, fixed);
       else
         own_bounds_[a].build(problem_, problem_.families()[alive_[a]], fixed, false,
-                             options_.max_entries);
+                             tables_.max_entries);
     }
+    return true;
   }
 
-  void evaluate() {
+  // Values of the alive families under the prices; false when the deadline came first.
+  bool evaluate() {
     const auto families = problem_.families();
     values_.resize(families.size());
-    for (std::size_t a = 0; a < alive_.size(); ++a)
+    for (std::size_t a = 0; a < alive_.size(); ++a) {
+      if ((a & 255) == 255 && deadline_.is_over()) return false;
       values_[alive_[a]] = bounds_[a]->maximum(
           problem_, static_cast<std::size_t>(families[alive_[a]].child), prices_, scratch_);
+    }
+    return true;
   }
 
   double solve(const std::vector<std::uint32_t>& alive) {
@@ -173,22 +189,26 @@ class Worker {
     return program_.solve(deadline_);
   }
 
-  // Drops the families whose best DAG under values_ does not beat the incumbent; false when a
-  // variable has none left. Call after solve().
+  // Drops the families whose best DAG under values_ does not beat the incumbent, as far as time
+  // allows; false when a variable has none left. Call after solve().
   bool eliminate(std::vector<std::uint32_t>& alive, double incumbent,
                  std::vector<const FamilyBound*>* bounds) {
     const auto families = problem_.families();
     if (!program_.pass_backward(deadline_)) return true;
     std::size_t kept = 0;
     std::size_t around_of = problem_.n_vars();
+    bool is_late = false;
     std::vector<std::uint8_t> has_family(problem_.n_vars(), 0);
     for (std::size_t a = 0; a < alive.size(); ++a) {
       const auto& family = families[alive[a]];
       const auto child = static_cast<std::size_t>(family.child);
-      if (child != around_of) program_.around(around_of = child, around_);
+      if (child != around_of) {
+        is_late = is_late || deadline_.is_over();
+        if (!is_late) program_.around(around_of = child, around_);
+      }
       const std::uint32_t low = (std::uint32_t{1} << child) - 1;
       const std::uint32_t mask = (family.parents & low) | ((family.parents >> 1) & ~low);
-      if (values_[alive[a]] + around_[mask] <= incumbent + options_.gap) continue;
+      if (!is_late && values_[alive[a]] + around_[mask] <= incumbent + options_.gap) continue;
       has_family[child] = 1;
       if (kept != a) {
         alive[kept] = alive[a];
@@ -334,7 +354,7 @@ class Worker {
   const AugmentProblem& problem_;
   const ExactOptions& options_;
   const Deadline& deadline_;
-  const std::vector<FamilyBound>& root_bounds_;  // by family, built for those alive
+  const RootTables& tables_;
   DagProgram program_;
   Mender mender_;
   Prices prices_;
@@ -359,7 +379,7 @@ class Search {
       : problem_(problem), options_(options), deadline_(deadline), trace_(trace) {
     const std::size_t n_workers = std::min(resolve_threads(options.n_threads), kBatch);
     for (std::size_t w = 0; w < n_workers; ++w)
-      workers_.push_back(std::make_unique<Worker>(problem, options, deadline, root_bounds_));
+      workers_.push_back(std::make_unique<Worker>(problem, options, deadline, tables_));
   }
 
   ExactResult run(const Pair& start) {
@@ -374,10 +394,7 @@ class Search {
     root->bound = root->estimate = result_.root_bound;
     root->number = n_created_++;
     root->fixed.assign(problem_.n_cells(), AugmentProblem::kFree);
-    root_bounds_.resize(problem_.families().size());
-    for (const auto f : root->alive)
-      root_bounds_[f].build(problem_, problem_.families()[f], root->fixed, false,
-                            options_.max_entries);
+    if (!build_tables(*root)) return finish(Ending::time);
     root->prices = std::make_shared<const Prices>(problem_);
     push(std::move(root));
     while (!queue_.empty()) {
@@ -392,6 +409,26 @@ class Search {
   }
 
  private:
+  // Tables of the families alive at the root, in smaller blocks where they would take too much of
+  // the memory; each worker may need as much again. False when the deadline came first.
+  bool build_tables(const Node& root) {
+    const double most = options_.max_bytes / (2.0 * (kBatch + 1));
+    for (tables_.max_entries = options_.max_entries;; tables_.max_entries /= 4) {
+      const bool is_last = tables_.max_entries <= kLeastEntries;
+      tables_.bounds.clear();
+      tables_.bounds.resize(problem_.families().size());
+      double bytes = 0.0;
+      for (std::size_t a = 0; a < root.alive.size() && (is_last || bytes <= most); ++a) {
+        if ((a & 63) == 63 && deadline_.is_over()) return false;
+        auto& bound = tables_.bounds[root.alive[a]];
+        bound.build(problem_, problem_.families()[root.alive[a]], root.fixed, false,
+                    tables_.max_entries);
+        bytes += 8.0 * static_cast<double>(bound.n_entries());
+      }
+      if (is_last || bytes <= most) return true;
+    }
+  }
+
   void push(std::unique_ptr<Node> node) {
     bytes_ += node_bytes(*node);
     queue_.push(std::move(node));
@@ -467,7 +504,7 @@ class Search {
   const ExactOptions& options_;
   const Deadline& deadline_;
   std::vector<TraceEntry>* trace_;
-  std::vector<FamilyBound> root_bounds_;
+  RootTables tables_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::priority_queue<std::unique_ptr<Node>, std::vector<std::unique_ptr<Node>>, ByBound> queue_;
   double bytes_ = 0.0;
