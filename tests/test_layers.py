@@ -40,7 +40,7 @@ LAYERS = [
     "structure",
     "formats",
     "augment",
-    "learn",
+    "learning",
     "report",
     "hidden",
     "masking",

@@ -25,7 +25,7 @@ from bayesmend.distance import (
 )
 from bayesmend.formats import read_network, write_network
 from bayesmend.hidden import Hidden, Shortfall
-from bayesmend.learn import learn
+from bayesmend.learning import learn
 from bayesmend.missing import (
     hide_mar,
     hide_mcar,

@@ -33,7 +33,7 @@ def demo(
     from bayesmend.datasets import load_network
     from bayesmend.distance import structural_hamming_distance
     from bayesmend.formats import write_network
-    from bayesmend.learn import learn
+    from bayesmend.learning import learn
     from bayesmend.missing import hide_mcar
 
     _check_folder(out)

@@ -107,7 +107,7 @@ def learn(
 
     Ctrl-C and --time-limit end the search; the best answer so far is written.
     """
-    from bayesmend.learn import learn as run
+    from bayesmend.learning import learn as run
 
     check_folder(out, [out / name for name in OUTPUTS], force=force)
     constraints = parse_constraints(require, forbid, tier)
