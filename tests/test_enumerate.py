@@ -1,4 +1,4 @@
-"""Enumeration of all completions, the baseline that branch and bound is held against."""
+"""Enumeration of all completions, which branch and bound is measured against."""
 
 import numpy as np
 import pytest
