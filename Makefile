@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 CORE_SOURCES := CMakeLists.txt pyproject.toml $(wildcard cpp/core/*) $(wildcard cpp/bind/*)
+# An editable install knows the packages that were there when it was made.
+PACKAGES := $(wildcard src/bayesmend/*/__init__.py)
 BUILD_FLAGS ?= --config-settings=cmake.define.BAYESMEND_WERROR=ON
 
-.PHONY: demo test lint format stubs bench preflight clean
+.PHONY: demo test lint format stubs bench bench-augment preflight clean
 
 demo: $(VENV)/.installed
 	$(BIN)/bayesmend demo --out demo
@@ -33,6 +35,9 @@ stubs: $(VENV)/.installed
 bench: $(VENV)/.installed $(VENV)/.peers
 	$(BIN)/python -m benchmarks.speed
 
+bench-augment: $(VENV)/.installed
+	$(BIN)/python -m benchmarks.augment
+
 preflight:
 	@command -v $(PYTHON) >/dev/null || { \
 	  echo "Python not found as '$(PYTHON)'. Install Python 3.11 or later, or name it: make PYTHON=/path/to/python." >&2; exit 1; }
@@ -54,7 +59,7 @@ $(VENV)/.created: | preflight
 	@command -v ninja >/dev/null || command -v ninja-build >/dev/null || $(BIN)/python -m pip install --quiet ninja
 	@touch $@
 
-$(VENV)/.installed: $(VENV)/.created $(CORE_SOURCES)
+$(VENV)/.installed: $(VENV)/.created $(CORE_SOURCES) $(PACKAGES)
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --no-build-isolation $(BUILD_FLAGS) --editable ".[test]"
 	@touch $@
 

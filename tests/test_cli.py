@@ -15,9 +15,10 @@ import bayesmend
 from bayesmend.cli import app
 from bayesmend.data import IncompleteData
 from bayesmend.datasets import load_network
+from bayesmend.distance import structural_hamming_distance
 from bayesmend.formats import read_network
 
-COMMANDS = ["summary", "convert", "sample", "hide", "structure", "demo"]
+COMMANDS = ["summary", "convert", "sample", "hide", "learn", "structure", "demo"]
 TABLE = "smoke,cough,age\nyes,1,young\nno,0,\nyes,NA,old\nno,0,young\n"
 
 
@@ -446,19 +447,34 @@ def test_hide_reports_wrong_requests(table, args, message):
 # --- demo -------------------------------------------------------------------------
 
 
-def test_demo_prints_the_summary_and_writes_its_files(tmp_path):
+def test_demo_does_the_main_job_and_writes_its_files(tmp_path):
     folder = tmp_path / "new" / "demo"
     text = ok("demo", "--out", folder)
-    names = ["asia.bif", "complete.csv", "holed.csv", "truth.csv"]
+    names = ["asia.bif", "cells.csv", "complete.csv", "completed.csv", "holed.csv"]
+    names += ["network.bif", "report.html", "result.json", "truth.csv"]
     assert sorted(path.name for path in folder.iterdir()) == names
     assert all(str(folder / name) in text for name in names)
     holed = IncompleteData.from_table(folder / "holed.csv")
-    assert f"{holed.n_missing} of 8,000 cells" in text
-    assert read_network(folder / "asia.bif").n_vars == 8
+    completed = IncompleteData.from_table(folder / "completed.csv")
+    truth = rows_of((folder / "truth.csv").read_text())
+    n_right = sum(
+        completed.to_table()[cell["variable"]][int(cell["row"])] == cell["value"]
+        for cell in truth
+    )
+    assert f"hid {holed.n_missing} of 16,000 cells" in text
+    assert f"hidden cells recovered: {n_right} of {len(truth)} (" in text
+    learned = read_network(folder / "network.bif").dag
+    distance = structural_hamming_distance(learned, load_network("asia").dag)
+    assert f"structural Hamming distance to the ASIA network: {distance} " in text
+    assert "hidden cells recovered" in (folder / "report.html").read_text()
 
 
 def test_demo_runs_again_in_its_own_folder(tmp_path):
-    assert ok("demo", "--out", tmp_path) == ok("demo", "--out", tmp_path)
+    def without_time(text):
+        return [line for line in text.splitlines() if not line.startswith("method")]
+
+    first, second = (ok("demo", "--out", tmp_path) for _ in range(2))
+    assert without_time(first) == without_time(second)
 
 
 def test_demo_leaves_a_folder_with_other_files_alone(tmp_path):

@@ -277,7 +277,7 @@ def interrupt(n_vars, options, after):
     ],
 )
 def test_ctrl_c_returns_a_valid_pair(n_vars, options):
-    seconds, stopped, status = interrupt(n_vars, options, after=1.5)
+    seconds, stopped, status = interrupt(n_vars, options, after=1.0)
     assert seconds < 0.5 + PATIENCE
     assert stopped == "interrupt"
     assert "optimal" not in status

@@ -6,6 +6,7 @@
 
 #include "bind/interrupt.hpp"
 #include "core/bound.hpp"
+#include "core/enumerate.hpp"
 #include "core/exact.hpp"
 #include "core/mend.hpp"
 #include "core/patternclimb.hpp"
@@ -127,6 +128,19 @@ class Augmenter {
     answer["n_alive"] = result.n_alive;
     answer["ending"] = static_cast<int>(result.ending);
     answer["is_interrupted"] = interrupt.was_hit();
+    return answer;
+  }
+
+  nb::dict enumerate(double seconds, std::size_t n_threads) {
+    Interrupt interrupt{nb::none()};
+    Deadline deadline(seconds);
+    EnumerationResult result;
+    interrupt.run([&] { result = enumerate_completions(problem_, n_threads, deadline); },
+                  [&] { deadline.ask(); });
+    interrupt.raise_others();
+    nb::dict answer = pair_dict(problem_, std::move(result.best), {});
+    answer["n_completions"] = result.n_completions;
+    answer["is_complete"] = result.is_complete;
     return answer;
   }
 
@@ -278,6 +292,7 @@ void bind_augment(nb::module_& m) {
            "required"_a.noconvert(), "limit"_a.noconvert(), "max_bytes"_a)
       .def("cells", &Augmenter::cells)
       .def("n_families", &Augmenter::n_families)
+      .def("enumerate", &Augmenter::enumerate, "seconds"_a, "n_threads"_a)
       .def("mend", &Augmenter::mend, "starts"_a.noconvert(), "locality"_a, "seconds"_a,
            "n_threads"_a, "report"_a.none())
       .def("solve", &Augmenter::solve, "starts"_a.noconvert(), "locality"_a, "gap"_a, "seconds"_a,

@@ -149,7 +149,8 @@ bool Mender::step_flips(std::size_t locality, bool& is_certified) {
   pending_.clear();
   bool is_complete = true;
   if (try_flips(0, locality, flips, is_complete) || try_pending(is_complete)) return true;
-  is_certified = is_complete;
+  // The last change may have been cut short.
+  is_certified = is_complete && !deadline_.is_over();
   return false;
 }
 

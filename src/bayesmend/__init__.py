@@ -25,7 +25,7 @@ from bayesmend.distance import (
 )
 from bayesmend.formats import read_network, write_network
 from bayesmend.hidden import Hidden, Shortfall
-from bayesmend.learn import learn
+from bayesmend.learning import learn
 from bayesmend.missing import (
     hide_mar,
     hide_mcar,
@@ -36,6 +36,7 @@ from bayesmend.missing import (
 from bayesmend.network import Network
 from bayesmend.parents import ParentSets
 from bayesmend.patterns import Patterns
+from bayesmend.report import write_report
 from bayesmend.score import (
     Families,
     FamilyScorer,
@@ -99,4 +100,5 @@ __all__ = [
     "solve_reduction",
     "structural_hamming_distance",
     "write_network",
+    "write_report",
 ]

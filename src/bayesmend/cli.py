@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesmend.commands import structure
-from bayesmend.errors import ParameterError
+from bayesmend.commands import demo, learn, structure
 from bayesmend.options import (
     Debug,
     Discretize,
@@ -256,66 +255,9 @@ def hide(
     notice(f"Hid {hidden.n_hidden} of {hidden.n_candidates} cells.")
 
 
-@app.command()
-def demo(
-    out: Annotated[
-        Path,
-        typer.Option(metavar="DIR", help="Folder for the files; made if needed."),
-    ] = Path("demo"),
-    debug: Debug = False,
-) -> None:
-    """Sample the ASIA network, hide cells, describe the result."""
-    from bayesmend.datasets import load_network
-    from bayesmend.formats import write_network
-    from bayesmend.missing import hide_mcar
-
-    files = [out / name for name in ("asia.bif", "complete.csv", "holed.csv")]
-    files.append(out / "truth.csv")
-    _check_demo_folder(out, files)
-    network = load_network("asia")
-    complete = network.sample(1000, seed=1)
-    hidden = hide_mcar(complete, 0.1, seed=1)
-    out.mkdir(parents=True, exist_ok=True)
-    write_network(network, files[0])
-    complete.write_csv(files[1])
-    hidden.data.write_csv(files[2])
-    hidden.write_csv(files[3])
-    typer.echo(
-        f"Drew {complete.n_rows:,} rows of the ASIA network ({network.n_vars} variables"
-        f", seed 1) and hid {hidden.n_hidden:,} of {hidden.n_candidates:,} cells "
-        "completely at random.\n"
-    )
-    typer.echo(f"{hidden.data.summary()}\n")
-    width = max(len(str(path)) for path in files)
-    typer.echo("Files:")
-    for path, what in zip(files, _DEMO_FILES, strict=True):
-        typer.echo(f"  {path!s:{width}}  {what}")
-    typer.echo(f"\nNext: bayesmend hide --help, bayesmend summary {files[2]}")
-
-
+app.command()(learn)
 app.command()(structure)
-
-
-_DEMO_FILES = (
-    "the network",
-    "the rows as drawn",
-    "the rows with holes",
-    "what the holes held (row from 0, variable, value)",
-)
-
-
-def _check_demo_folder(folder: Path, own: list[Path]) -> None:
-    """Refuse a folder with files that are not the demo's, which it may replace."""
-    if folder.exists() and not folder.is_dir():
-        message = f"'{folder}' is a file. Name a folder with --out."
-        raise ParameterError(message)
-    others = {p.name for p in folder.glob("*")} - {p.name for p in own}
-    if others:
-        message = (
-            f"folder '{folder}' holds other files, such as '{min(others)}'. "
-            "Name a new or empty folder with --out."
-        )
-        raise ParameterError(message)
+app.command()(demo)
 
 
 # What each way of hiding accepts besides its own option.

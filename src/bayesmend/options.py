@@ -9,14 +9,20 @@ from bayesmend.terminal import remember_debug
 __all__ = [
     "Debug",
     "Discretize",
+    "Ess",
+    "Forbid",
     "Force",
     "Json",
+    "MaxParents",
     "Missing",
     "Net",
+    "Require",
+    "ScoreName",
     "Seed",
     "States",
     "Table",
     "Threads",
+    "Tier",
     "TimeLimit",
 ]
 
@@ -89,4 +95,41 @@ Threads = Annotated[
 TimeLimit = Annotated[
     float | None,
     typer.Option("--time-limit", metavar="S", help="Seconds; no limit by default."),
+]
+ScoreName = Annotated[
+    str,
+    typer.Option("--score", metavar="NAME", help="bdeu, k2, bic, aic or loglik."),
+]
+Ess = Annotated[
+    float,
+    typer.Option("--ess", metavar="X", help="Equivalent sample size of bdeu."),
+]
+MaxParents = Annotated[
+    int,
+    typer.Option("--max-parents", metavar="N", help="Largest number of parents."),
+]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--require",
+        metavar="A,B",
+        help="The arc A -> B must be there; may be repeated.",
+    ),
+]
+Forbid = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--forbid",
+        metavar="A,B",
+        help="The arc A -> B must not be there; may be repeated.",
+    ),
+]
+Tier = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tier",
+        metavar="A,B,...",
+        help="Variables of one tier, the earliest first; may be repeated. No arc "
+        "leads back to an earlier tier.",
+    ),
 ]

@@ -33,9 +33,9 @@ __all__ = ["learn_exact"]
 _ENDINGS = (None, "time limit", "node limit", "memory limit")
 # Price updates at the root and at every other node; settled by measurement.
 _ROOT_STEPS = 40
-_NODE_STEPS = 3
+_NODE_STEPS = 4
 # Entries of one block of a family's table; what sees more is bounded block by block.
-_MAX_ENTRIES = 4096
+_MAX_ENTRIES = 256
 
 
 def learn_exact(

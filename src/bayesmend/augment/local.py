@@ -227,6 +227,7 @@ class LocalSearch:
         best_start = 0
         for number, start in enumerate(starts):
             if best is not None and self._is_late():
+                best.stopped = "time limit"
                 break
             try:
                 reached = self._alternate(start, how, len(starts) - number)

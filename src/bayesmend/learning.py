@@ -37,6 +37,7 @@ def learn(
     restarts: int = 10,
     solver: Solver = "auto",
     constraints: Constraints | None = None,
+    gap: float = 0.0,
     time_limit: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
@@ -68,6 +69,8 @@ def learn(
         Structure solver of ``local``; see `learn_local`.
     constraints : Constraints, optional
         Required and forbidden arcs, tiers, limits of single variables.
+    gap : float, default=0.0
+        Stop the proof when the score is known to be within so many nats of the best.
     time_limit : float, optional
         Seconds; the best answer so far is returned.
     seed : int, Generator or None
@@ -118,7 +121,7 @@ def learn(
     if method == "local":
         return learn_local(table, solver=solver, time_limit=time_limit, **common)
     if method == "exact":
-        return learn_exact(table, time_limit=time_limit, **common)
+        return learn_exact(table, gap=gap, time_limit=time_limit, **common)
     if solver not in ("auto", "subsets") or table.n_vars > _EXACT_VARS:
         reason = (
             f"local: {table.n_vars} variables, exact goes up to {_EXACT_VARS}"
@@ -129,7 +132,7 @@ def learn(
     else:
         seconds = _EXACT_SECONDS if time_limit is None else time_limit
         reason = f"exact: {table.n_vars} variables, at most {seconds:g} s"
-        found = learn_exact(table, time_limit=seconds, **common)
-        if not found.is_optimal:
+        found = learn_exact(table, gap=gap, time_limit=seconds, **common)
+        if not found.is_optimal and found.gap > gap:
             reason += "; no proof in time, so the local optimum with the bound so far"
     return replace(found, detail={**found.detail, "chosen": reason})

@@ -1,0 +1,8 @@
+"""Commands with more to them than a few lines, each in a module of its own."""
+
+from bayesmend.commands.demonstration import demo
+from bayesmend.commands.mending import learn
+from bayesmend.commands.search import ProgressLine
+from bayesmend.commands.structures import structure
+
+__all__ = ["ProgressLine", "demo", "learn", "structure"]

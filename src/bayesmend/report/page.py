@@ -1,0 +1,166 @@
+"""One self-contained page about a result."""
+
+import math
+import os
+from collections import Counter
+from collections.abc import Mapping
+
+from bayesmend.augment.result import AugmentResult
+from bayesmend.formats.text import write_text
+from bayesmend.report.chart import draw_trace
+from bayesmend.report.graph import draw_graph
+from bayesmend.report.style import SCRIPT, STYLE
+from bayesmend.report.tables import cell_table, cpt_section, fillings
+from bayesmend.report.text import escape
+from bayesmend.report.words import certificate, number, stopping
+
+__all__ = ["render_report", "write_report"]
+
+
+def write_report(
+    result: AugmentResult,
+    path: str | os.PathLike[str],
+    *,
+    title: str = "Network and mended table",
+    notes: Mapping[str, str] | None = None,
+) -> None:
+    """Write a page about a result: certificate, network, mended cells, tables, trace.
+
+    The page is one HTML file that needs no other and no connection.
+
+    Parameters
+    ----------
+    result : AugmentResult
+        What `learn` returned.
+    path : str or path
+        The file to write; it appears whole or not at all.
+    title : str
+        Heading of the page.
+    notes : mapping of str to str, optional
+        Further facts to show beside score and bound.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import bayesmend as bm
+    >>> result = bm.learn({"a": [0, 1, 0, 1], "b": [0, 1, None, 1]}, seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     bm.write_report(result, f"{folder}/report.html")
+    ...     Path(folder, "report.html").read_text().startswith("<!DOCTYPE html>")
+    True
+    """
+    write_text(path, render_report(result, title=title, notes=notes))
+
+
+def render_report(
+    result: AugmentResult,
+    *,
+    title: str = "Network and mended table",
+    notes: Mapping[str, str] | None = None,
+) -> str:
+    """Give the text of the page that `write_report` writes."""
+    from bayesmend import __version__
+
+    body = [
+        _header(result, title),
+        _facts(result, notes or {}),
+        _network(result),
+        _cells(result),
+        _tables(result),
+        _search(result),
+        f"<footer>Made by bayesmend {escape(__version__)}.</footer>",
+    ]
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        + "\n".join(part for part in body if part)
+        + f"\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
+    )
+
+
+def _header(result: AugmentResult, title: str) -> str:
+    data = result.completed
+    kind = "proven" if result.is_optimal else "open"
+    return (
+        f"<header><h1>{escape(title)}</h1>"
+        f"<p>{data.n_rows:,} rows, {data.n_vars:,} variables, "
+        f"{len(result.cells):,} of {data.n_rows * data.n_vars:,} cells mended</p>"
+        f'</header><div class="certificate {kind}"><strong>{escape(result.status)}'
+        f"</strong><p>{escape(certificate(result))}</p></div>"
+    )
+
+
+def _facts(result: AugmentResult, notes: Mapping[str, str]) -> str:
+    detail = result.detail
+    facts = {
+        "score": number(result.score),
+        "upper bound": number(result.bound),
+        "gap": number(result.gap) + (" nats" if math.isfinite(result.gap) else ""),
+        "arcs": str(result.dag.n_arcs),
+        "method": result.method,
+        "time": f"{result.seconds:.3g} s",
+    }
+    for key, name in (("nodes", "nodes"), ("starts", "starts")):
+        if detail.get(key) is not None:
+            facts[name] = f"{detail[key]:,}"
+    ended = stopping(result)
+    if ended:
+        facts["stopped by"] = ended
+    facts |= notes
+    items = (
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
+        for name, value in facts.items()
+    )
+    remarks = []
+    if "chosen" in detail:
+        remarks.append(f"The method auto chose {detail['chosen']}.")
+    if "note" in detail:
+        remarks.append(f"Note: {detail['note']}.")
+    told = "".join(f'<p class="note">{escape(text)}</p>' for text in remarks)
+    return f"<dl>{''.join(items)}</dl>{told}"
+
+
+def _network(result: AugmentResult) -> str:
+    counts = Counter(result.cells.variables.tolist())
+    mended = [counts[v] for v in range(result.dag.n_vars)]
+    has_either = bool(result.dag.cpdag().undirected)
+    legend = (
+        '<p class="note">A dashed arc points the other way in an equivalent network: '
+        "the data cannot tell its direction.</p>"
+        if has_either
+        else ""
+    )
+    graph = draw_graph(result.dag, mended)
+    return f'<section><h2>Network</h2><div class="wide">{graph}</div>{legend}</section>'
+
+
+def _cells(result: AugmentResult) -> str:
+    if len(result.cells) == 0:
+        return ""
+    return (
+        '<section><h2>Mended cells</h2><p class="note">The margin is what the score '
+        "loses when the cell alone takes the runner-up instead, everything else "
+        "unchanged: near 0, either would do. Rows count from 0, the header not "
+        "counted; cells alike share a line.</p>"
+        f"{fillings(result)}{cell_table(result)}</section>"
+    )
+
+
+def _tables(result: AugmentResult) -> str:
+    network = result.network
+    sections = "".join(cpt_section(network, v) for v in range(network.n_vars))
+    return f"<section><h2>Probabilities</h2>{sections}</section>"
+
+
+def _search(result: AugmentResult) -> str:
+    trace = [entry for entry in result.trace if math.isfinite(entry.score)]
+    if not trace:
+        return ""
+    chart = draw_trace(trace, result.bound, result.seconds)
+    return (
+        f'<section><h2>Search</h2>{chart}<p class="note">Score of the best pair of '
+        "network and completion over time (logarithmic), a point per accepted move; "
+        "the dashed line is the upper bound, where it is near.</p></section>"
+    )

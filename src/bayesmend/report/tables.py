@@ -1,0 +1,107 @@
+"""Mended cells and conditional probabilities as HTML tables."""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+
+from bayesmend.augment.result import AugmentResult
+from bayesmend.columns import Label
+from bayesmend.network import Network
+from bayesmend.report.text import escape
+from bayesmend.report.words import Alike, least_certain, number
+
+__all__ = ["cell_table", "cpt_section", "fillings"]
+
+_MAX_KINDS = 100
+_MAX_ROWS = 8
+_MAX_CONFIGS = 200
+
+
+def cell_table(result: AugmentResult) -> str:
+    """Tabulate the mended cells, the least certain first."""
+    every = least_certain(result)
+    shown = every[:_MAX_KINDS]
+    if not shown:
+        return ""
+    most = max(alike.cell.margin for alike in shown) or 1.0
+    rows = [
+        f"<tr><td>{escape(cell.variable)}</td><td>{escape(cell.state)}</td>"
+        f"<td>{escape(cell.runner_up)}</td>"
+        f'<td class="n bar" style="--p:{_share(cell.margin, most):.3f}">'
+        f'{number(cell.margin)}</td><td class="n">{len(rows):,}</td>'
+        f'<td class="rows">{Alike(cell, rows).show_rows(_MAX_ROWS)}</td></tr>'
+        for cell, rows in shown
+    ]
+    n_left = sum(len(alike.rows) for alike in every[_MAX_KINDS:])
+    note = (
+        f'<p class="note">{n_left:,} more cells, with larger margins, are not shown '
+        "here.</p>"
+        if n_left
+        else ""
+    )
+    head = (
+        "<tr><th>variable</th><th>mended as</th><th>runner-up</th>"
+        '<th class="n">margin</th><th class="n">cells</th><th>rows</th></tr>'
+    )
+    return _table(head, rows, "The least certain mended cells first") + note
+
+
+def fillings(result: AugmentResult) -> str:
+    """Tabulate how often each state was filled in, variable by variable."""
+    cells = result.cells
+    rows = []
+    for v, (name, states) in enumerate(zip(cells.names, cells.states, strict=True)):
+        codes = cells.codes[cells.variables == v].tolist()
+        if not codes:
+            continue
+        counts = ((states[k], codes.count(k)) for k in range(len(states)))
+        parts = [f"{escape(s)} <b>{n:,}</b>" for s, n in counts if n]
+        rows.append(
+            f'<tr><td>{escape(name)}</td><td class="n">{len(codes):,}</td>'
+            f"<td>{', '.join(parts)}</td></tr>"
+        )
+    head = '<tr><th>variable</th><th class="n">cells</th><th>mended as</th></tr>'
+    return _table(head, rows, "Mended cells by variable")
+
+
+def cpt_section(network: Network, v: int) -> str:
+    """Tabulate the probabilities of a variable given its parents; folded away."""
+    dag = network.dag
+    parents = [(dag.names[p], network.states[p]) for p in dag.parents[v]]
+    told = " | " + ", ".join(escape(name) for name, _ in parents) if parents else ""
+    head = "".join(f"<th>{escape(name)}</th>" for name, _ in parents)
+    head += "".join(f'<th class="n">{escape(s)}</th>' for s in network.states[v])
+    configs = itertools.islice(_configs([s for _, s in parents]), _MAX_CONFIGS)
+    rows = [
+        "<tr>"
+        + "".join(f"<td>{escape(label)}</td>" for label in config)
+        + "".join(
+            f'<td class="n bar" style="--p:{p:.3f}">{p:.3f}</td>' for p in row.tolist()
+        )
+        + "</tr>"
+        for config, row in zip(configs, network.cpts[v], strict=False)
+    ]
+    n_left = len(network.cpts[v]) - len(rows)
+    note = f'<p class="note">{n_left:,} more rows are not shown.</p>' if n_left else ""
+    return (
+        f"<details><summary>{escape(dag.names[v])}<span>{told}</span></summary>"
+        + _table(f"<tr>{head}</tr>", rows, f"Probabilities of {dag.names[v]}")
+        + f"{note}</details>"
+    )
+
+
+def _configs(states: Sequence[Sequence[Label]]) -> Iterator[tuple[Label, ...]]:
+    """Iterate over the configurations of parents, the first varying fastest."""
+    for config in itertools.product(*reversed(states)):
+        yield config[::-1]
+
+
+def _share(margin: float, most: float) -> float:
+    return math.sqrt(margin / most) if margin > 0 else 0.0
+
+
+def _table(head: str, rows: Sequence[str], caption: str) -> str:
+    return (
+        f'<div class="wide"><table aria-label="{escape(caption)}"><thead>{head}</thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )

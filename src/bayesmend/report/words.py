@@ -1,0 +1,108 @@
+"""The state of a result in sentences."""
+
+import math
+from typing import NamedTuple
+
+from bayesmend.augment.result import AugmentResult, CellRow
+
+__all__ = ["Alike", "certificate", "least_certain", "number", "stopping"]
+
+_STOPS = {"interrupt": "Ctrl-C", "interrupted": "Ctrl-C"}
+
+
+def certificate(result: AugmentResult) -> str:
+    """Say what is known about the score, in full sentences.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> certificate(bm.learn({"a": [0, 1, 0, 1], "b": [0, 1, None, 1]}))
+    'No structure with any completion of the missing cells scores higher: proven.'
+    """
+    if result.is_optimal:
+        if len(result.cells) == 0:
+            return "No structure scores higher: proven."
+        return (
+            "No structure with any completion of the missing cells scores higher: "
+            "proven."
+        )
+    sentences = [_locally(result), _gap(result)]
+    if not any(sentences):
+        sentences = ["Nothing is proven about the score."]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def stopping(result: AugmentResult) -> str | None:
+    """Name what ended the search early: the time limit, Ctrl-C, memory; or None."""
+    stopped = result.detail.get("stopped")
+    if result.is_optimal or stopped is None:
+        return None
+    return _STOPS.get(str(stopped), f"the {stopped}")
+
+
+def number(value: float) -> str:
+    """Show a score, a bound, a gap or a margin.
+
+    Examples
+    --------
+    >>> number(-2242.12345), number(0.0), number(1e-7), number(float("inf"))
+    ('-2,242.123', '0', '1.0e-07', 'none')
+    """
+    if not math.isfinite(value):
+        return "none"
+    if value == 0:
+        return "0"
+    return f"{value:.1e}" if abs(value) < 5e-4 else f"{value:,.3f}"
+
+
+class Alike(NamedTuple):
+    """Mended cells of one variable that differ in nothing but the row."""
+
+    cell: CellRow
+    rows: list[int]
+
+    def show_rows(self, n_shown: int) -> str:
+        """List the first rows, and how many follow."""
+        shown = ", ".join(map(str, self.rows[:n_shown]))
+        n_left = len(self.rows) - n_shown
+        return f"{shown} and {n_left:,} more" if n_left > 0 else shown
+
+
+def least_certain(result: AugmentResult) -> list[Alike]:
+    """List the mended cells, the least certain first, those alike together.
+
+    Cells of variables with a single state are certain and left out.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> table = {"a": list("xxyyxx"), "b": ["u", "u", "v", "v", None, None]}
+    >>> least_certain(bm.learn(table))[0].show_rows(1)
+    '4 and 1 more'
+    """
+    groups: dict[tuple[object, ...], Alike] = {}
+    for cell in result.cells:
+        if math.isfinite(cell.margin):
+            group = groups.setdefault(cell[1:], Alike(cell, []))
+            group.rows.append(cell.row)
+    return sorted(groups.values(), key=lambda alike: alike.cell.margin)
+
+
+def _locally(result: AugmentResult) -> str:
+    first = result.status.split(", ")[0]
+    locality = first.removesuffix("-local optimum")
+    if locality == first:
+        if first != "local optimum":
+            return ""
+        return (
+            "Neither a change of one pattern under this structure nor the structure "
+            "solver under this completion finds a higher score; nothing is proven."
+        )
+    cells = "one missing cell" if locality == "1" else f"up to {locality} missing cells"
+    return f"No change of {cells}, with any structure, scores higher: checked."
+
+
+def _gap(result: AugmentResult) -> str:
+    if not math.isfinite(result.bound):
+        return ""
+    return f"The best possible score is at most {number(result.gap)} nats higher."
