@@ -86,7 +86,7 @@ def test_branch_and_bound_the_reduction_and_enumeration_agree(block):
         assert reduced.score == pytest.approx(best, abs=TOLERANCE)
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", range(6))
 def test_branch_and_bound_finds_the_optimum_of_up_to_eight_holes(block):
     for seed in range(2000 + 50 * block, 2050 + 50 * block):
         instance = Instance(seed)
@@ -96,7 +96,7 @@ def test_branch_and_bound_finds_the_optimum_of_up_to_eight_holes(block):
 @pytest.mark.parametrize("max_entries", [1, 3, 8])
 def test_bounds_in_blocks_lead_to_the_same_optimum(max_entries, monkeypatch):
     monkeypatch.setattr(exact, "_MAX_ENTRIES", max_entries)
-    for seed in range(3000, 3080):
+    for seed in range(3000, 3050):
         instance = Instance(seed)
         check_optimal(instance, instance.learn(), instance.best())
 
@@ -127,7 +127,7 @@ def test_most_instances_that_need_branching_were_branched():
 def test_rows_alike_may_be_completed_alike():
     """All cells on their own are no better than whole patterns (algorithms F2)."""
     n_repeated = 0
-    for seed in range(4000, 4400):
+    for seed in range(4000, 4200):
         instance = Instance(seed)
         groups = {}
         for u, row in enumerate(instance.rows):
@@ -140,7 +140,7 @@ def test_rows_alike_may_be_completed_alike():
         n_repeated += any(None in row and len(us) > 1 for row, us in groups.items())
         best = instance.best(completed_tables=alike)
         assert best == pytest.approx(instance.best(), abs=1e-9)
-    assert n_repeated > 50
+    assert n_repeated > 25
 
 
 # Bounds at any stop.
@@ -150,7 +150,7 @@ def test_rows_alike_may_be_completed_alike():
 def test_the_bound_holds_at_any_number_of_nodes(max_entries, monkeypatch):
     monkeypatch.setattr(exact, "_MAX_ENTRIES", max_entries)
     n_stopped = 0
-    for seed in range(5000, 5100):
+    for seed in range(5000, 5060):
         instance = Instance(seed)
         best = instance.best()
         for node_limit in (1, 2, 3, 9, 17):
@@ -160,7 +160,7 @@ def test_the_bound_holds_at_any_number_of_nodes(max_entries, monkeypatch):
             n_stopped += result.detail["stopped"] == "node limit"
             if result.status == "optimal":
                 break
-    assert n_stopped > 20
+    assert n_stopped > 10
 
 
 def test_the_bound_holds_at_any_time():
@@ -175,7 +175,7 @@ def test_the_bound_holds_at_any_time():
 
 def test_a_gap_asked_for_holds():
     n_open = 0
-    for seed in range(5300, 5400):
+    for seed in range(5300, 5350):
         instance = Instance(seed)
         best = instance.best()
         for gap in (0.01, 0.5, 5.0):
@@ -186,7 +186,7 @@ def test_a_gap_asked_for_holds():
             assert result.score + gap >= best - 1e-8
             assert result.detail["priced_root_bound"] >= best - 1e-8
             n_open += result.gap > 1e-6
-    assert n_open > 20
+    assert n_open > 10
 
 
 def test_a_gap_is_put_into_words():

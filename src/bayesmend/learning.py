@@ -14,7 +14,7 @@ from bayesmend.errors import ParameterError
 from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.solution import Progress
-from bayesmend.structure.solvers import Solver
+from bayesmend.structure.solvers import SOLVERS, Solver
 
 __all__ = ["METHODS", "learn"]
 
@@ -99,6 +99,12 @@ def learn(
     """
     if method not in METHODS:
         msg = f"method must be one of {', '.join(METHODS)}. Got {method!r} instead."
+        raise ParameterError(msg)
+    if isinstance(solver, str) and solver not in (*SOLVERS, "greedy"):
+        msg = (
+            f"solver must be one of {', '.join(SOLVERS)}, greedy or a callable. "
+            f"Got {solver!r} instead."
+        )
         raise ParameterError(msg)
     table = IncompleteData.from_table(data)
     common: dict[str, Any] = {

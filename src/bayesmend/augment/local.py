@@ -214,26 +214,32 @@ class LocalSearch:
         generator: np.random.Generator,
     ) -> AugmentResult:
         """Alternate between structure and completion until neither step helps."""
+        how: dict[str, Any] = {
+            "score": self.problem.score,
+            "max_parents": max_parents,
+            "solver": solver,
+            "constraints": constraints,
+            "seed": generator,
+            "n_threads": self.n_threads,
+            "progress": self.progress,
+        }
         best: _Reached | None = None
         best_start = 0
         for number, start in enumerate(starts):
             if best is not None and self._is_late():
                 best.stopped = "time limit"
                 break
-            n_left = len(starts) - number
             try:
-                reached = self._alternate(
-                    start, solver, constraints, max_parents, generator, n_left
-                )
-            except KeyboardInterrupt:
+                reached = self._alternate(start, how, len(starts) - number)
+            except KeyboardInterrupt:  # before this start gave anything
                 if best is None:
                     raise
-                best.stopped = "interrupt"
+                best.stop("interrupt")
                 break
             if best is None or reached.score > best.score + 1e-9:
                 best, best_start = reached, number
             if reached.stopped == "interrupt":
-                best.stopped = "interrupt"
+                best.stop("interrupt")
                 break
         assert best is not None  # there is always a first start
         return self._finish(best, best_start, len(starts))
@@ -243,48 +249,56 @@ class LocalSearch:
         return left is not None and left <= 2e-3
 
     def _alternate(
-        self,
-        completion: Completion,
-        solver: Solver,
-        constraints: Constraints | None,
-        max_parents: int,
-        generator: np.random.Generator,
-        n_left: int,
+        self, completion: Completion, how: dict[str, Any], n_left: int
     ) -> _Reached:
-        problem, reached = self.problem, None
-        trace: list[TraceEntry] = []
+        reached: _Reached | None = None
         budget = None if self.clock.left is None else self.clock.left / n_left
         own_clock = Clock(budget)
-        while True:
-            left = own_clock.left
-            found = learn_structure(
-                problem.completed(completion),
-                score=problem.score,
-                max_parents=max_parents,
-                solver=solver,
-                constraints=constraints,
-                time_limit=None if left is None else max(left / 2, 0.05),
-                seed=generator,
-                n_threads=self.n_threads,
-                progress=self.progress,
-            )
-            is_first = reached is None
-            interrupted = found.detail.get("stopped") == "interrupted"
-            if reached is not None and found.score <= reached.score + 1e-9:
-                reached.is_over = not interrupted
-                reached.stopped = "interrupt" if interrupted else None
-                return reached
-            trace.append(_entry(found.score, is_first, "structure", self.clock))
-            mender = problem.dag_mender(found.dag)
-            completion, was_hit = mender.improve(completion, left or 0.0)
-            interrupted = interrupted or was_hit
-            score = float(mender.score(completion))
+        try:
+            while reached is None or not (reached.is_over or reached.stopped):
+                left = own_clock.left
+                reached = self._improve(completion, reached, how, left)
+                completion = reached.completion
+                if left is not None and (own_clock.left or 0) <= 2e-3:
+                    reached.stopped = reached.stopped or "time limit"
+        except KeyboardInterrupt:
+            if reached is None:
+                raise
+            reached.stop("interrupt")
+        return reached
+
+    def _improve(
+        self,
+        completion: Completion,
+        before: _Reached | None,
+        how: dict[str, Any],
+        left: float | None,
+    ) -> _Reached:
+        """One structure step and one completion step."""
+        found = learn_structure(
+            self.problem.completed(completion),
+            time_limit=None if left is None else max(left / 2, 0.05),
+            **how,
+        )
+        interrupted = found.detail.get("stopped") == "interrupted"
+        if before is not None and found.score <= before.score + 1e-9:
+            before.is_over = not interrupted
+            before.stopped = "interrupt" if interrupted else None
+            return before
+        trace = [] if before is None else before.trace
+        kind = "start" if before is None else "structure"
+        trace.append(TraceEntry(found.score, kind, self.clock.seconds))
+        reached = _Reached(found.dag, completion, found.score, trace)
+        if not interrupted:
+            mender = self.problem.dag_mender(found.dag)
+            better, interrupted = mender.improve(completion, left or 0.0)
+            score = float(mender.score(better))
             if score > found.score + 1e-9:
                 trace.append(TraceEntry(score, "completion", self.clock.seconds))
-            reached = _Reached(found.dag, completion, score, trace)
-            if interrupted or (left is not None and (own_clock.left or 0) <= 2e-3):
-                reached.stopped = "interrupt" if interrupted else "time limit"
-                return reached
+            reached.completion, reached.score = better, score
+        if interrupted:
+            reached.stop("interrupt")
+        return reached
 
     def _finish(self, best: _Reached, best_start: int, n_starts: int) -> AugmentResult:
         locally = "local optimum" if best.is_over else None
@@ -318,9 +332,9 @@ class _Reached:
     is_over: bool = False  # neither step helped any more
     stopped: str | None = None
 
-
-def _entry(score: float, is_first: bool, kind: str, clock: Clock) -> TraceEntry:
-    return TraceEntry(score, "start" if is_first else kind, clock.seconds)
+    def stop(self, why: str) -> None:
+        """Note that the search ended early."""
+        self.is_over, self.stopped = False, why
 
 
 def threads_for(n_vars: int, n_threads: int) -> int:

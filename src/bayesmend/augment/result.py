@@ -207,8 +207,8 @@ def describe_status(
         return "optimal"
     parts = [] if locally is None else [locally]
     if math.isfinite(gap):
-        share = 100 * gap / abs(score) if score != 0 else math.inf
-        parts.append(f"gap {gap:.3g} nats ({share:.2g} %)")
+        share = f" ({100 * gap / abs(score):.2g} %)" if score != 0 else ""
+        parts.append(f"gap {gap:.3g} nats{share}")
     return ", ".join(parts) or f"stopped at {stopped}"
 
 

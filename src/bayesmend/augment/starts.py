@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -28,7 +29,7 @@ def list_starts(
     problem: PatternProblem,
     *,
     restarts: int,
-    starts: tuple[Start, ...],
+    starts: Sequence[Start],
     given: IncompleteData | None,
     generator: np.random.Generator,
 ) -> NDArray[np.uint8]:
@@ -47,6 +48,9 @@ def list_starts(
     generator : Generator
         Source of the draws.
     """
+    if not isinstance(starts, tuple | list):
+        msg = f"starts must be a tuple of names. Got {starts!r} instead."
+        raise ParameterError(msg)
     unknown = sorted(set(starts) - {"mode", "em", "draws"})
     if unknown:
         msg = f"starts must be among mode, em, draws. Got {unknown[0]!r} instead."
