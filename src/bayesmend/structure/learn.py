@@ -194,15 +194,18 @@ class _Search:
             # A proof about a part of the candidates would prove nothing.
             solver = "order"
             detail["chosen"] = "order: too many parent sets to score them all"
-        found = solve(
-            parent_sets,
-            solver=solver,
-            time_limit=self.clock.left if is_complete else self._share(0.6),
-            start=first.dag,
-            seed=self.seed,
-            n_threads=self.scorer.n_threads,
-            progress=self.progress,
-        )
+        try:
+            found = solve(
+                parent_sets,
+                solver=solver,
+                time_limit=self.clock.left if is_complete else self._share(0.6),
+                start=first.dag,
+                seed=self.seed,
+                n_threads=self.scorer.n_threads,
+                progress=self.progress,
+            )
+        except KeyboardInterrupt:  # in a callable, or between two steps of a solver
+            return first, {"stopped": "interrupted", "reached": "hill climbing"}
         if is_complete:
             return found, detail
         found = _without_proof(found)
