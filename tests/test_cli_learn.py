@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -310,8 +311,10 @@ def test_the_summary_says_when_nothing_is_known_about_the_best(holed, tmp_path):
 
 
 def test_a_gap_is_given_in_words(hard, tmp_path):
-    text = ok("learn", hard, "--time-limit", 2, "--seed", 1, "--out", tmp_path / "out")
-    report = result_of(tmp_path / "out")
+    out = tmp_path / "out"
+    limits = ("--method", "exact", "--time-limit", 2, "--seed", 1)
+    text = ok("learn", hard, *limits, "--out", out)
+    report = result_of(out)
     assert report["gap"] > 0
     assert f"at most {report['gap']:,.3f} nats higher" in text
     assert "stopped by the time limit" in text
@@ -352,6 +355,16 @@ def test_a_table_without_holes_runs_and_says_so(tmp_path):
 # --- terminal -------------------------------------------------------------------------
 
 
+def read_until(terminal, text, seconds=60.0):
+    """Read what a process shows on a terminal until it shows a text."""
+    shown, end = "", time.monotonic() + seconds
+    while text not in shown:
+        assert time.monotonic() < end, f"{text!r} never came: {shown!r}"
+        if select.select([terminal], [], [], 0.1)[0]:
+            shown += os.read(terminal, 100_000).decode()
+    return shown
+
+
 @pytest.mark.parametrize(
     "options",
     [("--method", "exact"), ("--method", "local", "--solver", "order")],
@@ -359,16 +372,20 @@ def test_a_table_without_holes_runs_and_says_so(tmp_path):
 )
 def test_ctrl_c_writes_the_best_so_far_and_says_so(options, hard, tmp_path):
     out = tmp_path / "out"
+    main, other = pty.openpty()
     command = [sys.executable, "-m", "bayesmend", "learn", str(hard), *options]
-    command += ["--restarts", "5000", "--out", str(out), "--json"]
+    command += ["--restarts", "1000", "--out", str(out), "--json"]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command, stdout=subprocess.PIPE, stderr=other, text=True
     ) as process:
-        time.sleep(4.0)
+        read_until(main, "best score -")
         process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=20)
+        stdout, _ = process.communicate(timeout=60)
+    shown = read_until(main, "so far.")
+    os.close(main)
+    os.close(other)
     assert process.returncode == 0
-    assert stderr == "Interrupted: this is the best answer so far.\n"
+    assert "\x1b[KInterrupted: this is the best answer so far.\r\n" in shown
     report = json.loads(stdout)
     assert report["detail"]["stopped"] == "interrupt"
     assert sorted(path.name for path in out.iterdir()) == FILES
@@ -378,12 +395,11 @@ def test_ctrl_c_writes_the_best_so_far_and_says_so(options, hard, tmp_path):
 def test_progress_shows_on_a_terminal_only(hard, tmp_path):
     main, other = pty.openpty()
     command = [sys.executable, "-m", "bayesmend", "learn", str(hard), "--out"]
-    command += [str(tmp_path / "out"), "--method", "exact", "--time-limit", "2"]
+    command += [str(tmp_path / "out"), "--method", "exact", "--time-limit", "4"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=other, check=True)
-    shown = os.read(main, 100_000).decode()
+    shown = read_until(main, "best score -")
     os.close(main)
     os.close(other)
     assert "branch and bound: " in shown
-    assert "best score -" in shown
     assert shown.endswith("\r\x1b[K")
     assert b"branch and bound" not in done.stdout

@@ -114,15 +114,16 @@ def test_a_time_limit_brackets_the_optimum(solver):
     assert found.score - 1e-6 <= solve_subsets(sets).score <= found.bound + 1e-6
 
 
+@pytest.mark.parametrize("wait", [0.05, 0.15, 0.25])
 @pytest.mark.parametrize("solver", ["subsets", "ilp", "order"])
-def test_ctrl_c_gives_the_best_so_far(solver):
+def test_ctrl_c_gives_the_best_so_far(solver, wait):
     sets = sets_of(random_lists(24, 150, 3, seed=2))
     main = threading.main_thread().ident
-    timer = threading.Timer(0.25, signal.pthread_kill, [main, signal.SIGINT])
+    timer = threading.Timer(wait, signal.pthread_kill, [main, signal.SIGINT])
     begun = time.perf_counter()
     timer.start()
     found = solve(sets, solver=solver, seed=1, time_limit=20)
-    assert time.perf_counter() - begun < 0.75
+    assert time.perf_counter() - begun < wait + 0.5
     assert found.detail["stopped"] == "interrupted"
     assert sets.score_of(found.dag) == pytest.approx(found.score)
     assert found.status in ("gap", "heuristic")

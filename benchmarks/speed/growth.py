@@ -103,7 +103,7 @@ def plot(rows, variables):
     import matplotlib as mpl
 
     mpl.use("svg")
-    mpl.rcParams["svg.hashsalt"] = "growth"
+    mpl.rcParams.update({"svg.hashsalt": "growth", "svg.fonttype": "none"})
     from matplotlib import pyplot as plt
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True)
@@ -126,7 +126,8 @@ def write_page(rows, variables):
     page = f"""# Time against rows and variables
 
 Seconds on {_core.n_cores()} cores ({platform.machine()}, counting kernel
-`{_core.bit_kernel()}`); BDeu with equivalent sample size 1 and at most 3 parents.
+`{_core.bit_kernel()}`), shared with other work; BDeu with equivalent sample size 1 and
+at most 3 parents.
 `python -m benchmarks.speed.growth` measures again and writes this page.
 
 - **all candidates**: every parent set with at most 3 members, less what bounds exclude.
@@ -148,8 +149,7 @@ Scoring grows with the number of rows; the search over orders sees scores only.
 ## Variables
 
 Random networks, two to four states, 5,000 rows. All parent sets are left out beyond
-{MOST_VARS_FOR_ALL} variables, where their number ({MOST_VARS_FOR_ALL} variables: 16
-million families) grows with the fourth power.
+{MOST_VARS_FOR_ALL} variables: the number of families grows with the fourth power.
 
 {markdown("variables", variables)}
 """

@@ -105,10 +105,13 @@ def compare_exact(cap):
     print_table(("variables", "tool", "seconds", "BDeu"), rows)
 
 
-def compare_large(limit, cap):
+LARGE = ("andes", "pigs", "link", "munin")
+
+
+def compare_large(instances, limit, cap):
     print(f"\n(d) large networks, 5,000 rows, order search with {limit} s in all")
     rows = []
-    for instance in ("andes", "pigs", "link", "munin"):
+    for instance in instances:
         data = load_sample(instance, 5000, seed=1)
         size = (instance, data.n_vars)
         seconds, climbed = timed(lambda d=data: climb(d, seed=1))
@@ -128,6 +131,7 @@ def main(arguments=None):
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", choices=list("abcd"), action="append")
     parser.add_argument("--limit", type=float, help="seconds of each search in (d)")
+    parser.add_argument("--data", choices=LARGE, action="append", help="of (d)")
     parser.add_argument("--cap", type=float, help="seconds that a peer may take")
     given = parser.parse_args([] if arguments is None else arguments)
     parts = given.only or list("abcd")
@@ -140,7 +144,7 @@ def main(arguments=None):
     if "c" in parts:
         compare_exact(given.cap or limit)
     if "d" in parts:
-        compare_large(limit, given.cap or limit)
+        compare_large(given.data or LARGE, limit, given.cap or limit)
 
 
 if __name__ == "__main__":

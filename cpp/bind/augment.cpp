@@ -96,6 +96,8 @@ class Augmenter {
                  nb::object report) {
     Interrupt interrupt(std::move(report));
     Deadline deadline(seconds);
+    // The first pair may take no more than a part of the time: the bound needs the rest.
+    Deadline first_deadline(0.3 * seconds);
     std::vector<AugmentProblem::Completion> completions;
     for (std::size_t s = 0; s < starts.shape(0); ++s)
       completions.emplace_back(starts.data() + s * starts.shape(1),
@@ -105,15 +107,18 @@ class Augmenter {
     double local_seconds = 0.0;
     interrupt.run(
         [&] {
-          local =
-              mend_from(problem_, completions, locality, n_threads, deadline, interrupt.progress());
+          local = mend_from(problem_, completions, locality, n_threads, first_deadline,
+                            interrupt.progress());
           local_seconds = deadline.seconds();
           result = solve_exactly(problem_, local.best,
                                  {gap, max_nodes, max_bytes, root_steps, node_steps, max_entries,
                                   n_threads, interrupt.progress()},
                                  deadline, &local.trace);
         },
-        [&] { deadline.ask(); });
+        [&] {
+          deadline.ask();
+          first_deadline.ask();
+        });
     interrupt.raise_others();
     nb::dict answer = pair_dict(problem_, std::move(result.best), local.trace);
     answer["bound"] = result.bound;

@@ -344,7 +344,10 @@ LocalResult mend_from(const AugmentProblem& problem,
           return other.best.completion == result.best.completion;
         }))
       distinct.push_back(std::move(result));
-  parallel_for(distinct.size(), n_outer, {}, [&](std::size_t s, std::size_t thread) {
+  // The check costs a dynamic programme for many a change: in large problems it is for the best
+  // only.
+  const std::size_t n_checked = is_large ? 1 : distinct.size();
+  parallel_for(n_checked, n_outer, {}, [&](std::size_t s, std::size_t thread) {
     if (deadline.is_over()) return;
     auto& result = distinct[s];
     result.best =

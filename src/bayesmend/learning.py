@@ -7,13 +7,13 @@ from typing import Any, Literal, get_args
 
 from bayesmend.augment.exact import learn_exact
 from bayesmend.augment.local import learn_local
-from bayesmend.augment.result import AugmentResult
+from bayesmend.augment.result import AugmentResult, describe_status
 from bayesmend.constraints import Constraints
 from bayesmend.data import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
-from bayesmend.structure.solution import Progress
+from bayesmend.structure.solution import Clock, Progress
 from bayesmend.structure.solvers import SOLVERS, Solver
 
 __all__ = ["METHODS", "learn"]
@@ -21,9 +21,9 @@ __all__ = ["METHODS", "learn"]
 Method = Literal["auto", "exact", "local"]
 METHODS = get_args(Method)
 
-# Up to so many variables `auto` tries for a proof, for so long without a time limit.
+# Up to so many variables `auto` tries for a proof, and takes so long without a limit.
 _EXACT_VARS = 20
-_EXACT_SECONDS = 30.0
+_AUTO_SECONDS = 60.0
 
 
 def learn(
@@ -52,9 +52,9 @@ def learn(
     method : {"auto", "exact", "local"}, default="auto"
         ``exact``: the best structure and completion of all, proven, or the gap when a
         limit comes first. ``local``: no change of `locality` cells with any structure
-        is better. ``auto``: exact for up to 20 variables, within the time limit or 30
-        seconds, which also gives the local optimum and the bound known by then; local
-        beyond. ``detail["chosen"]`` says what it chose.
+        is better. ``auto``: exact for up to 20 variables within half the time limit (or
+        of a minute); without a proof by then, the local optimum from there, with the
+        bound. Local beyond 20. ``detail["chosen"]`` says what it chose.
     score : Score or str, default="bdeu"
         The rule, or its name: bdeu, k2, bic, aic.
     ess : float, default=1.0
@@ -129,10 +129,36 @@ def learn(
             else "local: exact has no use for a solver of your own"
         )
         found = learn_local(table, solver=solver, time_limit=time_limit, **common)
-    else:
-        seconds = _EXACT_SECONDS if time_limit is None else time_limit
-        reason = f"exact: {table.n_vars} variables, at most {seconds:g} s"
-        found = learn_exact(table, gap=gap, time_limit=seconds, **common)
-        if not found.is_optimal and found.gap > gap:
-            reason += "; no proof in time, so the local optimum with the bound so far"
-    return replace(found, detail={**found.detail, "chosen": reason})
+        return replace(found, detail={**found.detail, "chosen": reason})
+    return _exact_then_local(table, time_limit, gap, common)
+
+
+def _exact_then_local(
+    table: IncompleteData,
+    time_limit: float | None,
+    gap: float,
+    common: dict[str, Any],
+) -> AugmentResult:
+    """Try for a proof in half the time; without one, climb on from the best pair."""
+    clock = Clock(_AUTO_SECONDS if time_limit is None else time_limit)
+    total = clock.left or _AUTO_SECONDS
+    exact = learn_exact(table, time_limit=total / 2, gap=gap, **common)
+    reason = f"exact: {table.n_vars} variables, at most {total / 2:.3g} s"
+    if exact.detail["stopped"] in (None, "interrupt"):
+        return replace(exact, detail={**exact.detail, "chosen": reason})
+    local = learn_local(table, start=exact.completed, time_limit=clock.left, **common)
+    reason += "; no proof in time, so the local optimum with the bound so far"
+    locally = local.status if local.detail["is_certified"] else None
+    return replace(
+        local,
+        bound=exact.bound,
+        status=describe_status(
+            local.score,
+            exact.bound,
+            locally=locally,
+            stopped=local.detail["stopped"],
+        ),
+        trace=exact.trace + local.trace,
+        seconds=clock.seconds,
+        detail={**exact.detail, **local.detail, "chosen": reason},
+    )

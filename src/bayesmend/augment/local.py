@@ -221,7 +221,6 @@ class LocalSearch:
             "constraints": constraints,
             "seed": generator,
             "n_threads": self.n_threads,
-            "progress": self.progress,
         }
         best: _Reached | None = None
         best_start = 0
@@ -229,6 +228,9 @@ class LocalSearch:
             if best is not None and self._is_late():
                 best.stopped = "time limit"
                 break
+            score = -np.inf if best is None else best.score
+            what = f"start {number + 1} of {len(starts)}"
+            how["progress"] = self._relayed(what, score)
             try:
                 reached = self._alternate(start, how, len(starts) - number)
             except KeyboardInterrupt:  # before this start gave anything
@@ -243,6 +245,15 @@ class LocalSearch:
                 break
         assert best is not None  # there is always a first start
         return self._finish(best, best_start, len(starts))
+
+    def _relayed(self, start: str, best: float) -> Progress | None:
+        """Put news of one structure search into those of the whole search."""
+        tell, clock = self.progress, self.clock
+        if tell is None:
+            return None
+        return lambda what, score, _: tell(
+            f"{start}: {what}", max(best, score), clock.seconds
+        )
 
     def _is_late(self) -> bool:
         left = self.clock.left

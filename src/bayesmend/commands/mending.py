@@ -66,7 +66,7 @@ def learn(
         typer.Option(
             metavar="NAME",
             help="exact (proven, or the gap), local (no small change is better), or "
-            "auto: exact up to 20 variables for 30 s or --time-limit, else local.",
+            "auto: exact up to 20 variables for half of --time-limit, else local.",
         ),
     ] = "auto",
     score: ScoreName = "bdeu",

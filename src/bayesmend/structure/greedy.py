@@ -13,7 +13,10 @@ from bayesmend.score import FamilyScorer, Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.solution import Clock, Progress, Solution
 
-__all__ = ["climb", "climb_from"]
+__all__ = ["RESTARTS", "climb", "climb_from"]
+
+RESTARTS = 100
+"""Climbs from random changes of the best DAG, unless told otherwise."""
 
 
 def climb(
@@ -26,7 +29,7 @@ def climb(
     start: Dag | None = None,
     tabu_length: int = 20,
     tabu_moves: int = 20,
-    restarts: int = 100,
+    restarts: int = RESTARTS,
     time_limit: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
@@ -97,7 +100,7 @@ def climb_from(
     start: Dag | None = None,
     tabu_length: int = 20,
     tabu_moves: int = 20,
-    restarts: int = 100,
+    restarts: int = RESTARTS,
     time_limit: float | None = None,
     seed: Seed = None,
     progress: Progress | None = None,

@@ -87,6 +87,8 @@ def solve_ilp(
     run.prepare(start)
     if run.is_proven(0.0):
         return run.solution(0.0, None, {})
+    if run.is_interrupted:
+        return run.solution(0.0, "interrupted", {})
     try:
         outcome = run.minimise(max(gap, TOLERANCE / 2), node_limit)
     except KeyboardInterrupt:
@@ -104,6 +106,7 @@ class _Run:
         self.problem = Problem.from_parent_sets(sets)
         self.chosen: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
         self.report: Progress | None = None
+        self.is_interrupted = False
         self.seed = 0
 
     def prepare(self, start: Dag | None) -> None:
@@ -114,9 +117,13 @@ class _Run:
         # The work of a kick grows with the square of the number of variables.
         kicks = int(np.clip(20_000 / max(1, self.sets.n_vars), 10, 500))
         remaining = max(0.0, self.deadline - time.perf_counter())
-        chosen = self.problem.round(
-            weights, seconds=remaining, kicks=kicks, seed=self.seed
-        )
+        try:
+            chosen = self.problem.round(
+                weights, seconds=remaining, kicks=kicks, seed=self.seed
+            )
+        except KeyboardInterrupt:
+            self.is_interrupted = True
+            chosen = self.problem.round(weights, seconds=0.1)
         keep = self.problem.losses <= self.problem.loss_of(chosen) + TOLERANCE
         self.chosen = (np.cumsum(keep) - 1)[chosen].astype(np.int32)
         self.problem = self.problem.select(keep)

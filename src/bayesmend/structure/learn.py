@@ -14,7 +14,7 @@ from bayesmend.network import Network
 from bayesmend.parents import ParentSets
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.seed import Seed, as_generator
-from bayesmend.structure.greedy import climb_from
+from bayesmend.structure.greedy import RESTARTS, climb_from
 from bayesmend.structure.solution import Clock, Progress, Solution
 from bayesmend.structure.solvers import SOLVERS, Solver, solve
 
@@ -194,25 +194,31 @@ class _Search:
             # A proof about a part of the candidates would prove nothing.
             solver = "order"
             detail["chosen"] = "order: too many parent sets to score them all"
-        found = solve(
-            parent_sets,
-            solver=solver,
-            time_limit=self.clock.left if is_complete else self._share(0.8),
-            start=first.dag,
-            seed=self.seed,
-            n_threads=self.scorer.n_threads,
-            progress=self.progress,
-        )
+        try:
+            found = solve(
+                parent_sets,
+                solver=solver,
+                time_limit=self.clock.left if is_complete else self._share(0.6),
+                start=first.dag,
+                seed=self.seed,
+                n_threads=self.scorer.n_threads,
+                progress=self.progress,
+            )
+        except KeyboardInterrupt:  # in a callable, or between two steps of a solver
+            return first, {"stopped": "interrupted", "reached": "hill climbing"}
         if is_complete:
             return found, detail
         found = _without_proof(found)
         return (self._polish(found) if solver == "order" else found), detail
 
-    def _climb(self, start: Dag | None, time_limit: float | None) -> Solution:
+    def _climb(
+        self, start: Dag | None, time_limit: float | None, restarts: int = RESTARTS
+    ) -> Solution:
         return climb_from(
             self.scorer,
             self.rules,
             start=start,
+            restarts=restarts,
             time_limit=time_limit,
             seed=self.seed,
             progress=self.progress,
@@ -222,7 +228,10 @@ class _Search:
         """Climb on from an answer, through parent sets that were no candidates."""
         if found.detail.get("stopped") == "interrupted":
             return found
-        climbed = self._climb(found.dag, self.clock.left)
+        left = self.clock.left
+        # With a time limit, all of it is for climbing.
+        restarts = RESTARTS if left is None else 10**9
+        climbed = self._climb(found.dag, left, restarts)
         detail = {**found.detail, "polished": climbed.score - found.score}
         if "stopped" in climbed.detail:
             detail["stopped"] = climbed.detail["stopped"]

@@ -113,11 +113,14 @@ def minimise(
     model = Model()
     handler = Acyclicity(problem, incumbent, limits, report)
     try:
-        _build(model, handler, limits)
-        _configure(model, limits, seed)
-        if not limits.remaining():
-            return Outcome(incumbent, 0.0, "time limit")
-        with _interrupts(model):
+        # Around all of it: SCIP calls back while it builds, and would swallow Ctrl-C.
+        with _interrupts(handler):
+            _build(model, handler, limits)
+            _configure(model, limits, seed)
+            if handler.is_interrupted:
+                return Outcome(incumbent, 0.0, "interrupted")
+            if not limits.remaining():
+                return Outcome(incumbent, 0.0, "time limit")
             model.optimizeNogil()
         if handler.failure is not None:
             raise handler.failure
@@ -128,12 +131,12 @@ def minimise(
 
 
 @contextmanager
-def _interrupts(model: Model) -> Iterator[None]:
+def _interrupts(handler: Acyclicity) -> Iterator[None]:
     """Let Ctrl-C end the search. SCIP's own handler would print on stdout."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, lambda *_: model.interruptSolve())
+    before = signal.signal(signal.SIGINT, handler.interrupt)
     try:
         yield
     finally:
@@ -158,6 +161,11 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
         self.n_cuts = self.n_rounds = 0
         self.last_report = -np.inf
         self.failure: BaseException | None = None
+        self.is_interrupted = False
+
+    def interrupt(self, *_: object) -> None:
+        """Note Ctrl-C; the next call of SCIP ends the search."""
+        self.is_interrupted = True
 
     def conssepalp(self, constraints: Any, nusefulconss: int) -> dict[str, Any]:
         """Cut off the solution of the linear programme, and round it."""
@@ -193,6 +201,9 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
     ) -> dict[str, Any]:
         """Stop SCIP on an error, which `minimise` raises: callbacks cannot."""
         try:
+            # Asked at every call: SCIP forgets what came before it began to solve.
+            if self.is_interrupted:
+                self.model.interruptSolve()
             return {"result": act()}
         except BaseException as error:
             self.failure = error

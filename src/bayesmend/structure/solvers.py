@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -139,17 +140,21 @@ def _solve_by_ilp(
         n_threads=n_threads,
         progress=progress,
     )
-    if first.detail.get("stopped") == "interrupted":
+    found = None
+    if first.detail.get("stopped") != "interrupted":
+        with suppress(KeyboardInterrupt):
+            found = solve_ilp(
+                parent_sets,
+                time_limit=clock.left,
+                start=first.dag,
+                seed=seed,
+                n_threads=n_threads,
+                progress=progress,
+            )
+    if found is None:
         status = "optimal" if first.status == "optimal" else "gap"
-        return replace(first, status=status, solver="ilp", seconds=clock.seconds)
-    found = solve_ilp(
-        parent_sets,
-        time_limit=clock.left,
-        start=first.dag,
-        seed=seed,
-        n_threads=n_threads,
-        progress=progress,
-    )
+        detail = {**first.detail, "stopped": "interrupted"}
+        found = replace(first, status=status, solver="ilp", detail=detail)
     return replace(found, seconds=clock.seconds)
 
 
