@@ -82,7 +82,8 @@ def pyagrum_scores(data, batch, chosen):
     learner = pyagrum.BNLearner(data.to_table())
     learner.useScoreBDeu()
     names = data.names
-    return np.array(
+    # Its scores are logarithms to base 2; its prior weighs parents a little differently.
+    return np.log(2) * np.array(
         [
             learner.score(
                 names[batch.child[f]], [names[p] for p in parents_of(batch, f)]
