@@ -82,7 +82,7 @@ def pyagrum_scores(data, batch, chosen):
     learner = pyagrum.BNLearner(data.to_table())
     learner.useScoreBDeu()
     names = data.names
-    # Its scores are logarithms to base 2; its prior weighs parents a little differently.
+    # Its logarithms are to base 2, and its prior weighs parents a little differently.
     return np.log(2) * np.array(
         [
             learner.score(
