@@ -9,10 +9,9 @@ import subprocess
 import sys
 
 import pytest
-from typer.testing import CliRunner
+from clirunner import fails, ok, run
 
 import bayesmend
-from bayesmend.cli import app
 from bayesmend.data import IncompleteData
 from bayesmend.datasets import load_network
 from bayesmend.distance import structural_hamming_distance
@@ -20,25 +19,6 @@ from bayesmend.formats import read_network
 
 COMMANDS = ["summary", "convert", "sample", "hide", "learn", "structure", "demo"]
 TABLE = "smoke,cough,age\nyes,1,young\nno,0,\nyes,NA,old\nno,0,young\n"
-
-
-def run(*args, stdin=None):
-    return CliRunner().invoke(app, [str(a) for a in args], input=stdin)
-
-
-def ok(*args, stdin=None):
-    """Run a command that must succeed in silence; give its stdout."""
-    result = run(*args, stdin=stdin)
-    assert (result.exit_code, result.stderr) == (0, "")
-    return result.stdout
-
-
-def fails(code, *args, stdin=None):
-    """Run a command that must fail; give the last line of stderr."""
-    result = run(*args, stdin=stdin)
-    assert (result.exit_code, result.stdout) == (code, "")
-    assert code == 2 or result.stderr.count("\n") == 1
-    return result.stderr.splitlines()[-1]
 
 
 def rows_of(text):

@@ -11,29 +11,11 @@ import sys
 import time
 
 import pytest
-from typer.testing import CliRunner
+from clirunner import fails, ok, run
 
 import bayesmend as bm
-from bayesmend.cli import app
 
 FILES = ["cells.csv", "completed.csv", "network.bif", "report.html", "result.json"]
-
-
-def run(*args, stdin=None):
-    return CliRunner().invoke(app, [str(a) for a in args], input=stdin)
-
-
-def ok(*args, stdin=None):
-    result = run(*args, stdin=stdin)
-    assert (result.exit_code, result.stderr) == (0, "")
-    return result.stdout
-
-
-def fails(code, *args):
-    result = run(*args)
-    assert (result.exit_code, result.stdout) == (code, "")
-    assert code == 2 or result.stderr.count("\n") == 1
-    return result.stderr.splitlines()[-1]
 
 
 def table_of(path):

@@ -42,6 +42,14 @@ nb::dict pair_dict(const AugmentProblem& problem, Pair&& pair,
   return answer;
 }
 
+std::vector<AugmentProblem::Completion> rows_of(const In<std::uint8_t, 2>& starts) {
+  std::vector<AugmentProblem::Completion> rows;
+  for (std::size_t s = 0; s < starts.shape(0); ++s)
+    rows.emplace_back(starts.data() + s * starts.shape(1),
+                      starts.data() + (s + 1) * starts.shape(1));
+  return rows;
+}
+
 class Augmenter {
  public:
   Augmenter(In<std::uint8_t, 2> columns, In<std::int32_t, 1> card, In<std::uint8_t, 2> codes,
@@ -69,10 +77,7 @@ class Augmenter {
                 std::size_t n_threads, nb::object report) {
     Interrupt interrupt(std::move(report));
     Deadline deadline(seconds);
-    std::vector<AugmentProblem::Completion> completions;
-    for (std::size_t s = 0; s < starts.shape(0); ++s)
-      completions.emplace_back(starts.data() + s * starts.shape(1),
-                               starts.data() + (s + 1) * starts.shape(1));
+    const auto completions = rows_of(starts);
     LocalResult result;
     interrupt.run(
         [&] {
@@ -98,10 +103,7 @@ class Augmenter {
     Deadline deadline(seconds);
     // The first pair may take no more than a part of the time: the bound needs the rest.
     Deadline first_deadline(0.3 * seconds);
-    std::vector<AugmentProblem::Completion> completions;
-    for (std::size_t s = 0; s < starts.shape(0); ++s)
-      completions.emplace_back(starts.data() + s * starts.shape(1),
-                               starts.data() + (s + 1) * starts.shape(1));
+    const auto completions = rows_of(starts);
     LocalResult local;
     ExactResult result;
     double local_seconds = 0.0;

@@ -5,12 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
-// Additions and comparisons only: every width gives the same bits.
-#define BAYESMEND_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define BAYESMEND_WIDE
-#endif
+#include "core/wide.hpp"
 
 namespace bayesmend {
 namespace {

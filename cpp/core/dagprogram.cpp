@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <limits>
 
 #include "core/subsetmax.hpp"
+#include "core/wide.hpp"
 
 namespace bayesmend {
 namespace {
@@ -15,11 +15,7 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 constexpr std::size_t kLowBits = 5;
 constexpr std::uint32_t kPollMask = 0xffff;
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
-// Additions and comparisons only: every width gives the same bits.
-__attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
-void max_of_sums(double* target, const double* a, const double* b, std::size_t n) {
+BAYESMEND_WIDE void max_of_sums(double* target, const double* a, const double* b, std::size_t n) {
   for (std::size_t k = 0; k < n; ++k) {
     const double sum = a[k] + b[k];
     target[k] = target[k] < sum ? sum : target[k];
@@ -29,20 +25,12 @@ void max_of_sums(double* target, const double* a, const double* b, std::size_t n
 }  // namespace
 
 DagProgram::DagProgram(std::size_t n_vars)
-    : n_vars_(n_vars), half_(std::size_t{1} << (n_vars - 1)), is_new_(n_vars, 1) {}
-
-double DagProgram::memory(std::size_t n_vars) {
-  return 8.0 * std::ldexp(1.0, static_cast<int>(n_vars) - 1) * (static_cast<double>(n_vars) + 5);
-}
-
-void DagProgram::clear(std::size_t child) {
-  if (best_ == nullptr) best_ = std::make_unique_for_overwrite<double[]>(n_vars_ * half_);
-  std::fill_n(best_.get() + child * half_, half_, kMinusInfinity);
-  is_new_[child] = 1;
-}
+    : n_vars_(n_vars), half_(std::size_t{1} << (n_vars - 1)) {}
 
 void DagProgram::clear() {
-  for (std::size_t v = 0; v < n_vars_; ++v) clear(v);
+  const std::size_t size = n_vars_ * half_;
+  if (best_ == nullptr) best_ = std::make_unique_for_overwrite<double[]>(size);
+  std::fill_n(best_.get(), size, kMinusInfinity);
 }
 
 void DagProgram::offer(std::size_t child, std::uint32_t parents, double score) {
@@ -52,14 +40,8 @@ void DagProgram::offer(std::size_t child, std::uint32_t parents, double score) {
 
 double DagProgram::solve(const Deadline& deadline) {
   for (std::size_t v = 0; v < n_vars_; ++v) {
-    if (!is_new_[v]) continue;
     spread_maximum<true>(std::span(best_.get() + v * half_, half_), n_vars_ - 1);
-    is_new_[v] = 0;
-    if (half_ > kPollMask && deadline.is_over()) {
-      // The others stay as they were offered; whoever comes back must offer them again.
-      std::fill(is_new_.begin(), is_new_.end(), 1);
-      return -kMinusInfinity;
-    }
+    if (half_ > kPollMask && deadline.is_over()) return -kMinusInfinity;
   }
   forward_.resize(2 * half_);
   const std::size_t low_size = std::min(std::size_t{1} << kLowBits, 2 * half_);

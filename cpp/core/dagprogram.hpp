@@ -15,14 +15,11 @@ namespace bayesmend {
 class DagProgram {
  public:
   explicit DagProgram(std::size_t n_vars);
-  static double memory(std::size_t n_vars);
 
   std::size_t n_vars() const { return n_vars_; }
-  // Forgets the families of a child, or of all.
-  void clear(std::size_t child);
+  // Forgets all families; to be called before the first offer() and after each solve().
   void clear();
-  // Offers a family of a child that was cleared since the last solve(): `parents` is a mask over
-  // all variables. Children that were not cleared keep their families.
+  // Offers a family: `parents` is a mask over all variables.
   void offer(std::size_t child, std::uint32_t parents, double score);
   // Best total over all DAGs of offered families; minus infinity when there is none, plus infinity
   // (a bound that says nothing) when the deadline came first.
@@ -38,8 +35,7 @@ class DagProgram {
   void fill_forward(std::uint32_t block);
 
   std::size_t n_vars_, half_;
-  std::unique_ptr<double[]> best_;    // per child, by mask of the others
-  std::vector<std::uint8_t> is_new_;  // cleared since the last solve()
+  std::unique_ptr<double[]> best_;  // per child, by mask of the others
   std::vector<double> forward_, backward_;
 };
 

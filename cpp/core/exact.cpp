@@ -8,6 +8,7 @@
 
 #include "core/bound.hpp"
 #include "core/dagprogram.hpp"
+#include "core/subsetmax.hpp"
 
 namespace bayesmend {
 namespace {
@@ -146,8 +147,6 @@ class Worker {
     return outcome;
   }
 
-  Mender& mender() { return mender_; }
-
  private:
   // The root's table or a slice of it where that is exact, else a new one, which more fixed cells
   // make tighter. False when the deadline came first.
@@ -206,9 +205,9 @@ class Worker {
         is_late = is_late || deadline_.is_over();
         if (!is_late) program_.around(around_of = child, around_);
       }
-      const std::uint32_t low = (std::uint32_t{1} << child) - 1;
-      const std::uint32_t mask = (family.parents & low) | ((family.parents >> 1) & ~low);
-      if (!is_late && values_[alive[a]] + around_[mask] <= incumbent + options_.gap) continue;
+      if (!is_late &&
+          values_[alive[a]] + around_[squeeze(family.parents, child)] <= incumbent + options_.gap)
+        continue;
       has_family[child] = 1;
       if (kept != a) {
         alive[kept] = alive[a];

@@ -6,6 +6,8 @@
 #include <limits>
 #include <memory>
 
+#include "core/subsetmax.hpp"
+
 namespace bayesmend {
 namespace {
 
@@ -55,11 +57,7 @@ void Mender::load(const Completion& completion) {
 bool Mender::step_structure() {
   if (deadline_.is_over()) return false;
   const auto families = problem_.families();
-  programs_[0]->clear();
-  for (std::size_t f = 0; f < families.size(); ++f)
-    programs_[0]->offer(static_cast<std::size_t>(families[f].child), families[f].parents,
-                        scores_[f]);
-  const double best = programs_[0]->solve(deadline_);
+  const double best = best_under({}, *programs_[0]);
   ++n_solves_;
   if (std::isinf(best) || best <= total_ + kTolerance) return false;
   const auto allowed = programs_[0]->predecessors();
@@ -121,22 +119,15 @@ Pair Mender::climb_locally(const Pair& start, std::size_t locality, std::vector<
 
 bool Mender::prepare_through() {
   const auto families = problem_.families();
-  programs_[0]->clear();
-  for (std::size_t f = 0; f < families.size(); ++f)
-    programs_[0]->offer(static_cast<std::size_t>(families[f].child), families[f].parents,
-                        scores_[f]);
   through_.resize(families.size());
-  if (std::isinf(programs_[0]->solve(deadline_)) || !programs_[0]->pass_backward(deadline_))
+  if (std::isinf(best_under({}, *programs_[0])) || !programs_[0]->pass_backward(deadline_))
     return false;
   std::vector<double> around;
   for (std::size_t v = 0; v < problem_.n_vars(); ++v) {
     if (deadline_.is_over()) return false;
     programs_[0]->around(v, around);
-    const std::uint32_t low = (std::uint32_t{1} << v) - 1;
-    for (std::size_t f = problem_.first_family(v); f < problem_.last_family(v); ++f) {
-      const std::uint32_t mask = families[f].parents;
-      through_[f] = scores_[f] + around[(mask & low) | ((mask >> 1) & ~low)];
-    }
+    for (std::size_t f = problem_.first_family(v); f < problem_.last_family(v); ++f)
+      through_[f] = scores_[f] + around[squeeze(families[f].parents, v)];
   }
   return true;
 }
@@ -185,8 +176,8 @@ bool Mender::try_pending(bool& is_complete) {
     if (best[n] == -kMinusInfinity) is_complete = false;
     if (std::isinf(best[n]) || best[n] <= total_ + kTolerance) continue;
     const Pair before{total_, chosen_, completion_};
-    Completion changed(completion_);
-    for (const auto& flip : pending_[n]) changed[flip.cell] = flip.value;
+    Completion changed;
+    apply(pending_[n], changed);
     load(changed);
     step_structure();
     if (total_ > before.score + kTolerance) return true;
@@ -201,15 +192,22 @@ bool Mender::try_pending(bool& is_complete) {
   return false;
 }
 
-// Score of the best DAG when these cells change.
-double Mender::best_under(const Flips& flips, DagProgram& program) const {
-  const auto families = problem_.families();
-  Completion changed(completion_);
+// The present completion with some cells changed; returns the variables of these as a mask.
+std::uint32_t Mender::apply(const Flips& flips, Completion& changed) const {
+  changed = completion_;
   std::uint32_t mask = 0;
   for (const auto& flip : flips) {
     changed[flip.cell] = flip.value;
     mask |= std::uint32_t{1} << problem_.cells()[flip.cell].variable;
   }
+  return mask;
+}
+
+// Score of the best DAG when these cells change.
+double Mender::best_under(const Flips& flips, DagProgram& program) const {
+  const auto families = problem_.families();
+  Completion changed;
+  const std::uint32_t mask = apply(flips, changed);
   std::vector<std::uint32_t> scratch;
   if (deadline_.is_over()) return -kMinusInfinity;
   program.clear();
@@ -225,12 +223,7 @@ double Mender::best_under(const Flips& flips, DagProgram& program) const {
 bool Mender::can_gain(const Flips& flips) {
   const auto families = problem_.families();
   Completion& changed = changed_completion_;
-  changed = completion_;
-  std::uint32_t mask = 0;
-  for (const auto& flip : flips) {
-    changed[flip.cell] = flip.value;
-    mask |= std::uint32_t{1} << problem_.cells()[flip.cell].variable;
-  }
+  const std::uint32_t mask = apply(flips, changed);
   changes_.resize(families.size());
   for (std::size_t f = 0; f < families.size(); ++f)
     changes_[f] = (families[f].members() & mask) == 0

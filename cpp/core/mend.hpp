@@ -61,6 +61,7 @@ class Mender {
   bool step_flips(std::size_t locality, bool& is_certified);
   bool try_flips(std::size_t next_cell, std::size_t left, Flips& flips, bool& is_complete);
   bool try_pending(bool& is_complete);
+  std::uint32_t apply(const Flips& flips, Completion& changed) const;
   double best_under(const Flips& flips, DagProgram& program) const;
   bool can_gain(const Flips& flips);
   bool can_gain_by_any();
