@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/holes.hpp"
+
+namespace bayesmend {
+
+// Expected joint counts of any set of variables in a table with holes, under the distribution that
+// a network gives to the holes. Exact: holes of a row that depend on each other are counted by
+// their joint posterior.
+class ExpectedCounts {
+ public:
+  // Keeps a view of the holes and of the probabilities, which must outlive it.
+  ExpectedCounts(const Holes& holes, std::span<const double> cpts, std::size_t n_threads,
+                 const Stop& stop);
+
+  // What one thread needs while it counts.
+  class Scratch;
+
+  // Counts of the cells of the joint table of `set` that are not zero.
+  std::span<const double> count(std::span<const std::int32_t> set, Scratch& scratch) const;
+
+  // The whole joint table, the last variable of `set` varying fastest.
+  std::vector<double> table(std::span<const std::int32_t> set, Scratch& scratch) const;
+
+  const Holes& holes() const { return holes_; }
+  bool was_stopped() const { return was_stopped_; }
+
+ private:
+  static constexpr std::uint32_t kNoInstance = 0xffffffffu;
+  // The posterior of an instance: the distribution of each position, and the joint one, last
+  // position fastest, unless that is too large.
+  struct Posterior {
+    std::size_t first_joint = 0, n_joint = 0;
+    std::size_t first_marginal = 0;
+  };
+  struct Entry {
+    std::size_t cell;
+    double weight;
+  };
+
+  // Adds up in scratch.totals; returns how many cells the table has.
+  std::size_t fill(std::span<const std::int32_t> set, Scratch& scratch) const;
+  void infer(std::size_t n_threads, const Stop& stop);
+  void infer_instance(std::size_t number, Scratch& scratch);
+  void spread_row(std::size_t row, std::span<const std::int32_t> set,
+                  std::span<const std::size_t> strides, Scratch& scratch) const;
+  // Distribution of some positions of an instance, in scratch.part, the first fastest.
+  void share(std::size_t number, Scratch& scratch) const;
+  const double* marginal(std::uint32_t instance, std::uint32_t position) const;
+
+  const Holes& holes_;
+  std::span<const double> cpts_;
+  bool was_stopped_ = false;
+  std::vector<Posterior> posteriors_;
+  std::vector<double> joints_, marginals_;
+  std::vector<std::size_t> piece_marginals_;  // entries before each position, piece by piece
+  std::vector<std::size_t> first_position_;   // of each piece, there
+  std::vector<std::uint32_t> instance_of_;    // per cell of the table
+  std::vector<std::uint16_t> position_of_;
+  std::vector<std::unique_ptr<Elimination>> joint_shape_;  // per piece
+  std::size_t n_words_ = 0;
+  std::vector<std::uint64_t> missing_;  // bit sets of rows, per variable
+};
+
+class ExpectedCounts::Scratch {
+ public:
+  std::vector<double> totals;  // all zero between calls
+  std::vector<double> occupied;
+  std::vector<std::uint32_t> keys;
+  std::vector<std::uint64_t> missing;
+
+ private:
+  friend class ExpectedCounts;
+  struct Member {
+    std::uint32_t instance;
+    std::uint32_t position;
+    std::size_t stride;
+    std::size_t card;
+  };
+  std::vector<Member> members;
+  std::vector<std::uint32_t> positions;
+  std::vector<double> part;
+  std::vector<Entry> entries, longer;
+  Beliefs beliefs;
+  std::vector<const double*> factors;
+  std::vector<std::uint32_t> digits;
+  std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, std::unique_ptr<Elimination>>
+      shapes;
+};
+
+}  // namespace bayesmend
