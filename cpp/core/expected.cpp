@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 namespace bayesmend {
@@ -13,6 +14,7 @@ namespace {
 constexpr double kMaxStored = 4096.0;
 constexpr std::size_t kMaxCells = std::size_t{1} << 26;
 constexpr std::size_t kInstancesPerTask = 32;
+constexpr std::size_t kMaxShares = std::size_t{1} << 18;
 
 }  // namespace
 
@@ -62,6 +64,11 @@ void ExpectedCounts::infer(std::size_t n_threads, const Stop& stop) {
     n_marginals += piece_marginals_[first_position_[instance.piece] + piece.variables.size()];
     posteriors_.push_back(posterior);
   }
+  const Table& table = holes_.table();
+  chance_of_.assign(table.cells.size(), 0);
+  for (std::size_t cell = 0; cell < table.cells.size(); ++cell)
+    if (instance_of_[cell] != kNoInstance)
+      chance_of_[cell] = first_chance(instance_of_[cell], position_of_[cell]);
   joints_.resize(n_joints);
   marginals_.resize(n_marginals);
   const std::size_t n_tasks = (posteriors_.size() + kInstancesPerTask - 1) / kInstancesPerTask;
@@ -100,17 +107,37 @@ void ExpectedCounts::infer_instance(std::size_t number, Scratch& scratch) {
                    static_cast<std::size_t>(piece.card[p])));
 }
 
-const double* ExpectedCounts::marginal(std::uint32_t instance, std::uint32_t position) const {
+std::size_t ExpectedCounts::first_chance(std::uint32_t instance, std::uint32_t position) const {
   const std::size_t piece = holes_.instances()[instance].piece;
-  return marginals_.data() + posteriors_[instance].first_marginal +
-         piece_marginals_[first_position_[piece] + position];
+  return posteriors_[instance].first_marginal + piece_marginals_[first_position_[piece] + position];
 }
 
-void ExpectedCounts::share(std::size_t number, Scratch& scratch) const {
+const double* ExpectedCounts::share(std::span<const Member> members, Scratch& scratch) const {
+  // The same few cells of an instance are asked for by many sets.
+  std::uint64_t key = 0;
+  bool is_packed = members.size() <= 4;
+  for (const auto& member : members) {
+    is_packed = is_packed && member.position < 255;
+    key = key << 8 | (member.position + 1);
+  }
+  key |= std::uint64_t{members[0].instance} << 32;
+  if (is_packed)
+    if (const auto known = scratch.shares.find(key); known != scratch.shares.end())
+      return known->second.data();
+  scratch.positions.clear();
+  for (const auto& member : members) scratch.positions.push_back(member.position);
+  auto part = marginalise(members[0].instance, scratch);
+  if (!is_packed) {
+    scratch.part = std::move(part);
+    return scratch.part.data();
+  }
+  if (scratch.shares.size() > kMaxShares) scratch.shares.clear();
+  return scratch.shares.emplace(key, std::move(part)).first->second.data();
+}
+
+std::vector<double> ExpectedCounts::marginalise(std::size_t number, Scratch& scratch) const {
   const auto& instance = holes_.instances()[number];
   const Piece& piece = holes_.pieces()[instance.piece];
-  std::size_t size = 1;
-  for (const auto p : scratch.positions) size *= static_cast<std::size_t>(piece.card[p]);
   const auto& posterior = posteriors_[number];
   if (posterior.n_joint == 0) {
     auto& shape = scratch.shapes[{instance.piece, scratch.positions}];
@@ -120,36 +147,54 @@ void ExpectedCounts::share(std::size_t number, Scratch& scratch) const {
     holes_.factors(instance, cpts_, scratch.factors);
     scratch.beliefs.collect(*shape, scratch.factors, Pass::sum);
     const auto joint = scratch.beliefs.table(shape->tree().cliques.size() - 1);
-    double total = 0.0;
-    for (const double value : joint) total += value;
-    scratch.part.assign(joint.begin(), joint.end());
-    for (double& value : scratch.part) value /= total;
-    return;
+    std::vector<double> part(joint.begin(), joint.end());
+    const double total = std::accumulate(part.begin(), part.end(), 0.0);
+    for (double& value : part) value /= total;
+    return part;
   }
   // Walk through the joint table, last position fastest, and add up what is not asked for.
   const std::size_t n = piece.card.size();
-  scratch.part.assign(size, 0.0);
-  auto& steps = scratch.digits;  // states so far, then steps, one after the other
-  steps.assign(2 * n, 0);
-  std::size_t stride = 1;
+  auto& digits = scratch.digits;
+  auto& steps = scratch.steps;
+  digits.assign(n, 0);
+  steps.assign(n, 0);
+  std::size_t size = 1;
   for (const auto p : scratch.positions) {
-    steps[n + p] = static_cast<std::uint32_t>(stride);
-    stride *= static_cast<std::size_t>(piece.card[p]);
+    steps[p] = size;
+    size *= static_cast<std::size_t>(piece.card[p]);
   }
+  std::vector<double> part(size, 0.0);
   const double* joint = joints_.data() + posterior.first_joint;
   const auto inner = static_cast<std::size_t>(piece.card[n - 1]);
-  const std::size_t inner_step = steps[2 * n - 1];
   for (std::size_t entry = 0, cell = 0;;) {
-    for (std::size_t k = 0; k < inner; ++k) scratch.part[cell + k * inner_step] += joint[entry + k];
+    for (std::size_t k = 0; k < inner; ++k) part[cell + k * steps[n - 1]] += joint[entry + k];
     entry += inner;
-    if (entry == posterior.n_joint) return;
+    if (entry == posterior.n_joint) return part;
     std::size_t d = n - 2;
-    while (++steps[d] == static_cast<std::uint32_t>(piece.card[d])) {
-      cell -= std::size_t{steps[n + d]} * (steps[d] - 1);
-      steps[d--] = 0;
+    while (++digits[d] == static_cast<std::uint32_t>(piece.card[d])) {
+      cell -= steps[d] * (digits[d] - 1);
+      digits[d--] = 0;
     }
-    cell += steps[n + d];
+    cell += steps[d];
   }
+}
+
+void ExpectedCounts::spread_single(std::int32_t variable, std::size_t stride,
+                                   Scratch& scratch) const {
+  const Table& table = holes_.table();
+  const auto v = static_cast<std::size_t>(variable);
+  const auto card = static_cast<std::size_t>(table.card[v]);
+  // The key of the row counts the missing cell as its code.
+  const auto surplus = static_cast<std::uint32_t>(stride) * kMissing;
+  for (std::size_t w = 0; w < n_words_; ++w)
+    for (std::uint64_t word = missing_[v * n_words_ + w] & ~scratch.twice[w]; word != 0;
+         word &= word - 1) {
+      const std::size_t row = w * 64 + static_cast<std::size_t>(std::countr_zero(word));
+      const double* chance = marginals_.data() + chance_of_[v * table.n_rows + row];
+      double* to = scratch.totals.data() + static_cast<std::uint32_t>(scratch.keys[row] - surplus);
+      const double weight = holes_.row_weight(row);
+      for (std::size_t s = 0; s < card; ++s) to[s * stride] += weight * chance[s];
+    }
 }
 
 void ExpectedCounts::spread_row(std::size_t row, std::span<const std::int32_t> set,
@@ -161,56 +206,52 @@ void ExpectedCounts::spread_row(std::size_t row, std::span<const std::int32_t> s
   for (std::size_t k = 0; k < set.size(); ++k) {
     const auto v = static_cast<std::size_t>(set[k]);
     const std::size_t cell = v * table.n_rows + row;
-    if (instance_of_[cell] == kNoInstance)
+    if (instance_of_[cell] == kNoInstance) {
       base += strides[k] * table.cells[cell];
-    else
-      members.push_back({instance_of_[cell], position_of_[cell], strides[k],
-                         static_cast<std::size_t>(table.card[v])});
+      continue;
+    }
+    // Members of one instance go together, in the order of the set.
+    auto at = members.end();
+    while (at != members.begin() && (at - 1)->instance > instance_of_[cell]) --at;
+    members.insert(at, {instance_of_[cell], position_of_[cell], chance_of_[cell], strides[k],
+                        static_cast<std::size_t>(table.card[v])});
   }
-  const double weight = holes_.row_weight(row);
-  if (members.size() == 1) {
-    const double* chance = marginal(members[0].instance, members[0].position);
-    for (std::size_t s = 0; s < members[0].card; ++s)
-      scratch.totals[base + s * members[0].stride] += weight * chance[s];
-    return;
-  }
-  // Instances of a row are independent of each other: their distributions multiply.
-  std::ranges::stable_sort(members, {}, &Scratch::Member::instance);
-  scratch.entries.assign(1, {base, weight});
   for (std::size_t first = 0, last = 0; first < members.size(); first = last) {
-    while (last < members.size() && members[last].instance == members[first].instance) ++last;
-    const double* chance = nullptr;
     std::size_t size = 1;
-    scratch.positions.clear();
-    for (std::size_t k = first; k < last; ++k) {
-      scratch.positions.push_back(members[k].position);
-      size *= members[k].card;
+    for (; last < members.size() && members[last].instance == members[first].instance; ++last) {
+      members[last].part_stride = size;
+      size *= members[last].card;
     }
-    if (last - first == 1) {
-      chance = marginal(members[first].instance, members[first].position);
-    } else {
-      share(members[first].instance, scratch);
-      chance = scratch.part.data();
-    }
-    scratch.longer.clear();
-    for (std::size_t s = 0; s < size; ++s) {
-      if (chance[s] == 0.0) continue;
-      std::size_t shift = 0, rest = s;
-      for (std::size_t k = first; k < last; ++k) {
-        shift += rest % members[k].card * members[k].stride;
-        rest /= members[k].card;
-      }
-      for (const auto& entry : scratch.entries)
-        scratch.longer.push_back({entry.cell + shift, entry.weight * chance[s]});
-    }
-    std::swap(scratch.entries, scratch.longer);
+    members[last - 1].chance =
+        last - first == 1 ? marginals_.data() + members[first].first_chance
+                          : share(std::span(members).subspan(first, last - first), scratch);
   }
-  for (const auto& entry : scratch.entries) scratch.totals[entry.cell] += entry.weight;
+  expand(members, base, holes_.row_weight(row), 0, scratch.totals);
+}
+
+void ExpectedCounts::expand(std::span<const Member> members, std::size_t cell, double weight,
+                            std::size_t index, std::span<double> totals) const {
+  const Member& member = members[0];
+  for (std::size_t s = 0; s < member.card;
+       ++s, cell += member.stride, index += member.part_stride) {
+    if (member.chance == nullptr) {
+      expand(members.subspan(1), cell, weight, index, totals);
+      continue;
+    }
+    // The last of its instance. Instances of a row are independent: their distributions multiply.
+    const double share_of_weight = weight * member.chance[index];
+    if (share_of_weight == 0.0) continue;
+    if (members.size() == 1)
+      totals[cell] += share_of_weight;
+    else
+      expand(members.subspan(1), cell, share_of_weight, 0, totals);
+  }
 }
 
 std::size_t ExpectedCounts::fill(std::span<const std::int32_t> set, Scratch& scratch) const {
   const Table& table = holes_.table();
-  std::vector<std::size_t> strides(set.size());
+  auto& strides = scratch.strides;
+  strides.resize(set.size());
   std::size_t n_cells = 1;
   for (std::size_t k = set.size(); k-- > 0;) {
     strides[k] = n_cells;
@@ -220,19 +261,30 @@ std::size_t ExpectedCounts::fill(std::span<const std::int32_t> set, Scratch& scr
   }
   if (scratch.totals.size() < n_cells) scratch.totals.resize(n_cells, 0.0);
   scratch.keys.assign(table.n_rows, 0);
-  scratch.missing.assign(n_words_, 0);
+  scratch.once.assign(n_words_, 0);
+  scratch.twice.assign(n_words_, 0);
   for (std::size_t k = 0; k < set.size(); ++k) {
     const auto v = static_cast<std::size_t>(set[k]);
-    const auto column = table.column(v);
     const auto stride = static_cast<std::uint32_t>(strides[k]);
-    for (std::size_t row = 0; row < column.size(); ++row) scratch.keys[row] += stride * column[row];
-    for (std::size_t w = 0; w < n_words_; ++w) scratch.missing[w] |= missing_[v * n_words_ + w];
+    const std::uint8_t* column = table.column(v).data();
+    std::uint32_t* keys = scratch.keys.data();
+    for (std::size_t row = 0; row < table.n_rows; ++row) keys[row] += stride * column[row];
+    for (std::size_t w = 0; w < n_words_; ++w) {
+      scratch.twice[w] |= scratch.once[w] & missing_[v * n_words_ + w];
+      scratch.once[w] |= missing_[v * n_words_ + w];
+    }
   }
-  for (std::size_t row = 0; row < table.n_rows; ++row)
-    if ((scratch.missing[row / 64] >> (row % 64) & 1) == 0)
+  for (std::size_t w = 0; w < n_words_; ++w) {
+    const std::size_t n_here = std::min<std::size_t>(64, table.n_rows - w * 64);
+    const std::uint64_t all = n_here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n_here) - 1;
+    for (std::uint64_t word = all & ~scratch.once[w]; word != 0; word &= word - 1) {
+      const std::size_t row = w * 64 + static_cast<std::size_t>(std::countr_zero(word));
       scratch.totals[scratch.keys[row]] += holes_.row_weight(row);
+    }
+  }
+  for (std::size_t k = 0; k < set.size(); ++k) spread_single(set[k], strides[k], scratch);
   for (std::size_t w = 0; w < n_words_; ++w)
-    for (std::uint64_t word = scratch.missing[w]; word != 0; word &= word - 1)
+    for (std::uint64_t word = scratch.twice[w]; word != 0; word &= word - 1)
       spread_row(w * 64 + static_cast<std::size_t>(std::countr_zero(word)), set, strides, scratch);
   return n_cells;
 }
