@@ -24,7 +24,7 @@ from bayesmend.errors import DataError, ParameterError
 from bayesmend.match import match_codes, match_names, require_complete
 from bayesmend.seed import Seed, as_generator
 
-__all__ = ["FlatNetwork", "Network", "check_count", "flatten"]
+__all__ = ["Flat", "Network", "check_count", "flatten"]
 
 MAX_ENTRIES = 2**30  # of one table: 8 GB
 
@@ -268,7 +268,7 @@ class Network:
         )
 
 
-class FlatNetwork(NamedTuple):
+class Flat(NamedTuple):
     """A network as the core takes it."""
 
     card: NDArray[np.int32]
@@ -278,10 +278,10 @@ class FlatNetwork(NamedTuple):
     cpts: NDArray[np.float64]
 
 
-def flatten(network: Network) -> FlatNetwork:
-    """Lay the tables of a network end to end."""
+def flatten(network: Network) -> Flat:
+    """Lay out a network as the core takes it."""
     parents = network.dag.parents
-    return FlatNetwork(
+    return Flat(
         network.card,
         _offsets([len(members) for members in parents]),
         np.array([p for members in parents for p in members], dtype=np.int32),
