@@ -17,6 +17,7 @@ from bayesmend.data import IncompleteData
 from bayesmend.discretize import Cutting, Discretization
 from bayesmend.engine import (
     MAX_MEMORY,
+    METHODS,
     Engine,
     Method,
     draw_cells,
@@ -283,6 +284,10 @@ def impute(
     if method not in IMPUTATIONS:
         known = ", ".join(IMPUTATIONS)
         msg = f"method must be one of {known}. Got {method!r} instead."
+        raise ParameterError(msg)
+    if inference not in METHODS:
+        known = ", ".join(METHODS)
+        msg = f"inference must be one of {known}. Got {inference!r} instead."
         raise ParameterError(msg)
     check_count("n_draws", n_draws, 1)
     if method != "draw" and n_draws != 1:
