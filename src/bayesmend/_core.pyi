@@ -115,6 +115,10 @@ class Holes:
         """Entries of the largest table that an answer needs, and its variables."""
 
     @property
+    def tree_entries(self) -> float:
+        """Entries of all tables that a thread holds at a time."""
+
+    @property
     def n_pieces(self) -> int: ...
 
     @property

@@ -59,7 +59,12 @@ def text_chunks(
     yield _encode(
         delimiter.join(_quoted(name, *DELIMITERS, delimiter) for name in names) + "\n"
     )
-    cells = [[_quoted(text, delimiter) for text in texts] for texts in columns]
+    # An empty field needs quotes only where it would be a whole line.
+    keep = len(names) == 1
+    cells = [
+        [_quoted(text, delimiter) if text or keep else "" for text in texts]
+        for texts in columns
+    ]
     for first in range(0, len(cells[0]), _ROWS_AT_A_TIME):
         block = [texts[first : first + _ROWS_AT_A_TIME] for texts in cells]
         lines = map(delimiter.join, zip(*block, strict=True))

@@ -25,6 +25,7 @@ from bayesmend.columns import (
     is_number_text,
     listing,
 )
+from bayesmend.cpdag import unknown_name
 from bayesmend.csvout import default_delimiter, label_texts, text_chunks, write_chunks
 from bayesmend.data import IncompleteData
 from bayesmend.discretize import Cutting, Discretization, fit_source
@@ -352,18 +353,11 @@ def _absent(
     given = set(names)
     absent = tuple(name for name in network.names if name not in given)
     if absent and (not allow_absent or len(absent) == network.n_vars):
-        hint = (
-            ""
-            if len(absent) == network.n_vars
-            else (
-                ", or allow it (allow_absent=True, --allow-absent): they are then missing "
-                "in every row"
-            )
-        )
         msg = (
             f"the table lacks {len(absent)} of the {network.n_vars} variables of the "
-            f"network: {listing(absent, 6)}. It has: {listing(names, 6)}. "
-            f"Rename or add columns{hint}."
+            f"network: {listing(absent, 6)}. It has: {listing(names, 6)}. Add or "
+            "rename columns, or pass allow_absent=True (--allow-absent) to take a few "
+            "as missing in every row."
         )
         raise DataError(msg)
     return absent
@@ -389,6 +383,12 @@ def _cut_positions(
 ) -> set[int]:
     if discretize is None:
         return set()
-    asked = discretize.names if isinstance(discretize, Discretization) else discretize
-    # A rule of the training data may cut variables that were dropped since.
-    return {j for j, name in enumerate(names) if name in asked and name in known}
+    if isinstance(discretize, Discretization):
+        # A rule of the training data may cut variables that were dropped since.
+        asked = [name for name in discretize.names if name in known and name in names]
+    else:
+        asked = list(discretize)
+    for name in asked:
+        if name not in known or name not in names:
+            raise unknown_name(name, [n for n in names if n in known])
+    return {names.index(name) for name in asked}

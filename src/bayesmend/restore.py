@@ -240,7 +240,7 @@ def replace_columns(
         return {**table, **new, **added}
     if source.kind == "numpy":
         if np.ma.isMaskedArray(table):
-            table = table.astype(object).filled(None)
+            table = np.ma.filled(table.astype(object), None)
         array = np.array(table, dtype=object)
         for j, column in columns.items():
             array[:, j] = column

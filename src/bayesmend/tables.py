@@ -145,7 +145,7 @@ class ArraySource(Source):
 
     def values(self, position: int) -> list[Any]:
         """Return the cells of a column; masked ones are None."""
-        cells = self._cells[:, position].tolist()
+        cells: list[Any] = self._cells[:, position].tolist()
         if self._mask is None:
             return cells
         hidden = self._mask[:, position].tolist()
