@@ -130,9 +130,7 @@ def fit_parameters(
     )
     prior = ess if estimate == "posterior" else 0.0
     cpts = _first_cpts(dag, table, start, prior)
-    fitted = table.fit(
-        dag, cpts, clock=clock, ess=prior, max_iter=max_iter, tol=tol
-    )
+    fitted = table.fit(dag, cpts, clock=clock, ess=prior, max_iter=max_iter, tol=tol)
     if not fitted.converged and fitted.stopped is None:
         gain = float(np.diff(fitted.objective[-2:])[0])
         msg = (

@@ -105,9 +105,7 @@ class EmResult:
             "seconds": self.seconds,
             "arcs": [list(arc) for arc in self.dag.arcs],
             "n_mended": len(self.cells),
-            "trace": [
-                [*step[:-1], list(step.log_likelihood)] for step in self.trace
-            ],
+            "trace": [[*step[:-1], list(step.log_likelihood)] for step in self.trace],
             "detail": dict(self.detail),
         }
 

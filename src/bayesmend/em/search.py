@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesmend.candidates import can_score_all, candidates_from
 from bayesmend.constraints import ParentRules
@@ -91,7 +90,8 @@ class Search:
         fitted = self.best.fitted
         network = self.table.network(fitted.dag, fitted.counts, self.score.ess)
         data = self.table.data
-        compiled = self.table.engine.compile(network, np.ascontiguousarray(data.codes.T))
+        cells = np.ascontiguousarray(data.codes.T)
+        compiled = self.table.engine.compile(network, cells)
         key = int(self.generator.integers(2**64, dtype=np.uint64))
         return data.with_codes(np.asfortranarray(compiled.draw(1, key)[0].T))
 
@@ -164,7 +164,10 @@ class Search:
         return self._step(scorer, None, _COMPLETE_RESTARTS)
 
     def _step(
-        self, scorer: FamilyScorer, current: Dag | None, restarts: int = _EXPECTED_RESTARTS
+        self,
+        scorer: FamilyScorer,
+        current: Dag | None,
+        restarts: int = _EXPECTED_RESTARTS,
     ) -> Dag:
         """Find a better structure for the counts of a scorer."""
         solver = self.solver

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesmend.constraints import Constraints
 from bayesmend.data import IncompleteData
@@ -124,11 +125,6 @@ def learn_em(
     rule = Score.of(score, ess=ess)
     generator = as_generator(seed)
     method = "em-hard" if hard else "em"
-    if table.is_complete:
-        return _learn_complete(
-            table, method, rule, max_parents, solver, constraints, clock, generator,
-            n_threads, progress,
-        )  # fmt: skip
     search = Search(
         table=Table.of(table, Engine(n_threads=n_threads, max_memory=max_memory)),
         score=rule,
@@ -142,19 +138,22 @@ def learn_em(
         generator=generator,
         progress=progress,
     )
+    if table.is_complete:
+        return _learn_complete(search, method, constraints, max_parents)
     search.run(tuple(starts), redraws, hard=hard)
-    return _assemble(search, method, n_threads, max_memory)
+    return _assemble(search, method)
 
 
-def _assemble(
-    search: Search, method: str, n_threads: int, max_memory: float
-) -> EmResult:
+def _assemble(search: Search, method: str) -> EmResult:
     assert search.best is not None
     data, best = search.table.data, search.best
-    fitted = best.fitted
-    network = search.table.network(fitted.dag, fitted.counts, search.score.ess)
-    filled = impute(network, data, n_threads=n_threads, max_memory=max_memory)
-    evidence = log_evidence(network, data, n_threads=n_threads, max_memory=max_memory)
+    network = search.table.network(
+        best.fitted.dag, best.fitted.counts, search.score.ess
+    )
+    engine = search.table.engine
+    limits = {"n_threads": engine.n_threads, "max_memory": engine.max_memory}
+    filled = impute(network, data, **limits)
+    evidence = log_evidence(network, data, **limits)
     stopped = search.stopped
     return EmResult(
         network=network,
@@ -176,48 +175,39 @@ def _assemble(
 
 
 def _learn_complete(
-    table: IncompleteData,
-    method: str,
-    rule: Score,
-    max_parents: int,
-    solver: Solver,
-    constraints: Constraints | None,
-    clock: Clock,
-    generator: np.random.Generator,
-    n_threads: int,
-    progress: Progress | None,
+    search: Search, method: str, constraints: Constraints | None, max_parents: int
 ) -> EmResult:
     """Without holes there is nothing to expect: plain structure learning."""
+    data, n_threads = search.table.data, search.table.engine.n_threads
     found = learn_structure(
-        table,
-        score=rule,
-        ess=rule.ess,
+        data,
+        score=search.score,
+        ess=search.score.ess,
         max_parents=max_parents,
-        solver=solver,
+        solver=search.solver,
         constraints=constraints,
-        time_limit=clock.left,
-        seed=generator,
+        time_limit=search.clock.left,
+        seed=search.generator,
         n_threads=n_threads,
-        progress=progress,
+        progress=search.progress,
     )
-    evidence = found.network.log_likelihood(table, n_threads=n_threads)
-    filled = impute(found.network, table, n_threads=n_threads)
+    evidence = found.network.log_likelihood(data, n_threads=n_threads)
     return EmResult(
         network=found.network,
-        completed=table,
-        cells=filled.cells,
+        completed=data,
+        cells=impute(found.network, data, n_threads=n_threads).cells,
         score=found.score,
         bound=found.bound,
         status="local optimum" if found.status == "heuristic" else found.status,
         method=method,
-        log_likelihood=_total(evidence, table),
+        log_likelihood=_total(evidence, data),
         trace=(),
-        seconds=clock.seconds,
-        detail={**found.detail, "start": "complete", "stopped": None},
+        seconds=search.clock.seconds,
+        detail={"stopped": None, **found.detail},
     )
 
 
-def _total(log_probabilities: Any, data: IncompleteData) -> float:
+def _total(log_probabilities: NDArray[np.float64], data: IncompleteData) -> float:
     if data.weights is None:
         return float(log_probabilities.sum())
     seen = data.weights > 0
