@@ -65,7 +65,7 @@ class Fitted:
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Table:
-    """The distinct rows of a table, ready to be compiled for one structure or another."""
+    """The distinct rows of a table, ready to be compiled for any structure."""
 
     data: IncompleteData
     patterns: Patterns

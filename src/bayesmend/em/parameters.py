@@ -85,8 +85,8 @@ def fit_parameters(
         Where to start: a network with this structure. By default the expected counts
         begin with the observed shares of each variable, as if independent.
     estimate : {"mle", "posterior"}, default="mle"
-        Maximum likelihood, or the mode under a Dirichlet prior that adds ``ess``, spread
-        evenly over each table, to the counts.
+        Maximum likelihood, or the mode under a Dirichlet prior that adds ``ess``,
+        spread evenly over each table, to the counts.
     ess : float, default=1.0
         Equivalent sample size of the prior. Not used by "mle".
     max_iter : int, default=1000

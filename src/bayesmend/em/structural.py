@@ -151,9 +151,9 @@ def _assemble(search: Search, method: str) -> EmResult:
         best.fitted.dag, best.fitted.counts, search.score.ess
     )
     engine = search.table.engine
-    limits = {"n_threads": engine.n_threads, "max_memory": engine.max_memory}
-    filled = impute(network, data, **limits)
-    evidence = log_evidence(network, data, **limits)
+    n_threads, max_memory = engine.n_threads, engine.max_memory
+    filled = impute(network, data, n_threads=n_threads, max_memory=max_memory)
+    evidence = log_evidence(network, data, n_threads=n_threads, max_memory=max_memory)
     stopped = search.stopped
     return EmResult(
         network=network,
