@@ -193,6 +193,8 @@ class Measure:
         Decimals in the table.
     is_better_high : bool
         Whether more is better.
+    limits : tuple of float, optional
+        Between which scaled values lie; the axis of figures.
     """
 
     name: str
@@ -200,9 +202,10 @@ class Measure:
     scale: float = 1.0
     digits: int = 2
     is_better_high: bool = True
+    limits: tuple[float, float] | None = None
 
 
-ACCURACY = Measure("accuracy", "accuracy (%)", scale=100.0)
+ACCURACY = Measure("accuracy", "accuracy (%)", scale=100.0, limits=(0.0, 100.0))
 """The share of hidden cells recovered."""
 
 
