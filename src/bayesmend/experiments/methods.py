@@ -6,10 +6,10 @@ paper's k; the paper does not give its equivalent sample size.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 from bayesmend.augment import AugmentResult, learn_exact, learn_local
+from bayesmend.em import learn_em
 from bayesmend.errors import ParameterError
 from bayesmend.experiments.classifiers import (
     KERNELS,
@@ -19,6 +19,7 @@ from bayesmend.experiments.classifiers import (
 )
 from bayesmend.experiments.design import Answer, Method, Task
 from bayesmend.experiments.imputers import impute_mode
+from bayesmend.imputation import impute
 
 __all__ = [
     "EM",
@@ -122,7 +123,7 @@ def solve_em(
     task: Task, *, seed: int, n_threads: int, hard: bool, max_parents: int
 ) -> Answer:
     """Learn by structural EM; holes get their most probable explanation."""
-    found = _public("learn_em")(
+    found = learn_em(
         task.data,
         max_parents=max_parents,
         hard=hard,
@@ -139,8 +140,8 @@ def solve_truth(task: Task, *, seed: int, n_threads: int) -> Answer:
     if task.network is None:
         message = "the true network of this table is not known. Leave 'truth' out."
         raise ParameterError(message)
-    completed = _public("impute")(task.network, task.data, method="mpe")
-    return Answer(completed, network=task.network)
+    found = impute(task.network, task.data, method="mpe", n_threads=n_threads)
+    return Answer(found.completed, network=task.network)
 
 
 def solve_mode(task: Task, *, seed: int, n_threads: int) -> Answer:
@@ -166,10 +167,6 @@ def _target(task: Task) -> str:
         message = "this table has holes in several variables. Leave classifiers out."
         raise ParameterError(message)
     return task.target
-
-
-def _public(name: str) -> Any:
-    return getattr(import_module("bayesmend"), name)
 
 
 EM = Method(
