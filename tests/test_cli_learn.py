@@ -389,7 +389,7 @@ def test_progress_shows_on_a_terminal_only(hard, tmp_path):
 
 def test_em_writes_the_same_files_with_probabilities(holed, tmp_path):
     out = tmp_path / "out"
-    told = ok("learn", holed, "--method", "em", "--seed", "1", "--out", out).stdout
+    told = ok("learn", holed, "--method", "em", "--seed", "1", "--out", out)
     report = result_of(out)
     assert report["method"] == "em"
     assert report["bound"] is None

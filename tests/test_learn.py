@@ -168,7 +168,10 @@ def test_a_result_is_ready_for_json():
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"method": "magic"}, "method must be one of auto, exact, local, em, em-hard. Got 'magic'"),
+        (
+            {"method": "magic"},
+            "method must be one of auto, exact, local, em, em-hard. Got 'magic'",
+        ),
         ({"solver": "magic"}, "Got 'magic'"),
         ({"method": "exact", "solver": "magic"}, "Got 'magic'"),
         ({"method": "local", "solver": "magic"}, "Got 'magic'"),
