@@ -4,6 +4,7 @@ namespace bayesmend::bind {
 void bind_augment(nb::module_& m);
 void bind_clusters(nb::module_& m);
 void bind_csv(nb::module_& m);
+void bind_holes(nb::module_& m);
 void bind_patterns(nb::module_& m);
 void bind_sample(nb::module_& m);
 void bind_score(nb::module_& m);
@@ -16,6 +17,7 @@ NB_MODULE(_core, m) {
   bind_augment(m);
   bind_clusters(m);
   bind_csv(m);
+  bind_holes(m);
   bind_patterns(m);
   bind_sample(m);
   bind_score(m);

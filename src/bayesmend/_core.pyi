@@ -105,6 +105,54 @@ def csv_line_of_label(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), 
 
 def write_csv_rows(cells: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: int, last: int, texts: Sequence[Sequence[str]], extra: Sequence[str], delimiter: str) -> bytes: ...
 
+class Holes:
+    """A table with holes, compiled for the structure of a network."""
+
+    def __init__(self, card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def largest_factor(self) -> tuple[float, list[int]]:
+        """Entries of the largest table that an answer needs, and its variables."""
+
+    @property
+    def n_pieces(self) -> int: ...
+
+    @property
+    def n_instances(self) -> int: ...
+
+    def log_evidence(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]: ...
+
+    def explain(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
+        """
+        Completed table of shape (n_vars, n_rows), and the log-probability of each row.
+        """
+
+    def marginals(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
+        """
+        Distributions of the holes asked for: variable by variable, rows ascending.
+        """
+
+    def draw(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_draws: int, seed: int, n_threads: int) -> NDArray[numpy.uint8]:
+        """Completed tables of shape (n_draws, n_vars, n_rows)."""
+
+    def joint(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], variables: Sequence[int]) -> NDArray[numpy.float64]:
+        """
+        Joint distribution of some variables given the first row, the first varying fastest.
+        """
+
+    def joint_size(self, variables: Sequence[int]) -> float:
+        """Entries of the largest table that joint() needs."""
+
+    def expect(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
+        """
+        Expected counts, laid out as cpts, and the log-likelihood of what is observed.
+        """
+
+    def fit(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ess: float, max_iter: int, tol: float, time_limit: float, n_threads: int) -> tuple:
+        """
+        Expectation-maximisation: cpts, expected counts, log-likelihood and objective per iteration, whether it converged, was stopped, was interrupted.
+        """
+
 def distinct_rows(cells: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 0) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]: ...
 
 def sample(card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cpt_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_rows: int, seed: int, n_threads: int) -> NDArray[numpy.uint8]:

@@ -1,0 +1,139 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/cliques.hpp"
+
+namespace bayesmend {
+
+// What messages do with the positions that they leave behind.
+enum class Pass { sum, max };
+
+// A product of factors over positions 0 .. n - 1 and how to eliminate them, with the steps through
+// every table worked out. It holds no numbers: many products of the same shape share it.
+class Elimination {
+ public:
+  // strides[f][p]: how far position scopes[f][p] moves in factor f.
+  Elimination(std::span<const std::int32_t> card,
+              const std::vector<std::vector<std::uint32_t>>& scopes,
+              const std::vector<std::vector<std::int64_t>>& strides,
+              std::span<const std::uint32_t> keep, double max_joint);
+
+  const CliqueTree& tree() const { return tree_; }
+  std::span<const std::int32_t> card() const { return card_; }
+
+ private:
+  friend class Beliefs;
+  // A walk through the entries of a clique: what each input moves by per digit.
+  struct Walk {
+    std::vector<std::uint32_t> sizes;   // states per digit
+    std::vector<std::int64_t> strides;  // [input][digit]; factors first, then children
+    std::size_t n_inputs = 0;
+  };
+  std::vector<std::int32_t> card_;
+  CliqueTree tree_;
+  std::vector<Walk> walks_;
+  std::vector<std::size_t> table_start_, message_start_;  // one more than there are cliques
+  std::vector<std::uint32_t> home_;                       // the clique that eliminates a position
+  std::vector<std::int64_t> home_stride_;                 // and its step there
+};
+
+// The tables of one product. Reusable: the same object serves one product after the other.
+class Beliefs {
+ public:
+  // Messages from the leaves to the roots. factors[f] points to the first entry of factor f;
+  // clamp, when given, holds a state per position, or -1. Returns the log of the sum (or of the
+  // largest entry) of the product; minus infinity when it is zero everywhere.
+  double collect(const Elimination& shape, std::span<const double* const> factors, Pass pass,
+                 std::span<const std::int32_t> clamp = {});
+  // Messages back: afterwards every table is proportional to its marginal (or max-marginal).
+  void distribute();
+
+  // Entries of a clique: after collect, of the last one (its scope eliminated last) the joint
+  // table; after distribute, of any.
+  std::span<const double> table(std::size_t clique) const;
+  // After distribute: the distribution (or the max-marginals, the largest being 1) of a position.
+  void marginal(std::uint32_t position, std::span<double> out) const;
+  // After distribute: adds weight times the distribution of every factor that a clique holds to
+  // `counts`, that of factor f from first[f] on, laid out as the factor is.
+  void add_factor_marginals(std::size_t clique, double weight, std::span<const std::size_t> first,
+                            std::span<double> counts) const;
+  // After collect with Pass::sum: a draw, one state per position; uniform() is in [0, 1).
+  template <class Uniform>
+  void draw(std::span<std::uint8_t> states, Uniform&& uniform) const;
+  // After collect with Pass::max: a best state per position. False when another is as good.
+  bool decode(std::span<std::uint8_t> states) const;
+
+ private:
+  template <class Visit>
+  void walk(std::size_t clique, Visit&& visit) const;
+  void multiply(std::size_t clique, std::span<const double* const> factors);
+  void apply_clamp(std::size_t clique, std::span<const std::int32_t> clamp);
+  double send(std::size_t clique);
+  std::size_t block_start(const Clique& clique, std::span<const std::uint8_t> states) const;
+  void write_states(const Clique& clique, std::size_t entry, std::span<std::uint8_t> states) const;
+
+  const Elimination* shape_ = nullptr;
+  Pass pass_ = Pass::sum;
+  std::vector<double> tables_, messages_, margin_;
+  double log_scale_ = 0.0;
+  std::vector<const double*> inputs_;
+  mutable std::vector<std::uint32_t> digits_;
+  mutable std::vector<std::int64_t> offsets_;
+};
+
+// Two products this close to each other, relatively, count as equal: as ties.
+inline constexpr double kTie = 1e-9;
+
+// The states of the largest entry of a product; among equals those that come first when states
+// are compared position by position. Returns its log; minus infinity when all entries are zero.
+double best_states(const Elimination& shape, std::span<const double* const> factors,
+                   Beliefs& beliefs, std::span<std::uint8_t> states);
+
+template <class Visit>
+void Beliefs::walk(std::size_t clique, Visit&& visit) const {
+  const auto& steps = shape_->walks_[clique];
+  const std::size_t n_digits = steps.sizes.size();
+  digits_.assign(n_digits, 0);
+  offsets_.assign(steps.n_inputs, 0);
+  const std::size_t n_entries = shape_->table_start_[clique + 1] - shape_->table_start_[clique];
+  for (std::size_t entry = 0;;) {
+    visit(entry, offsets_.data());
+    if (++entry == n_entries) return;
+    std::size_t d = 0;
+    while (++digits_[d] == steps.sizes[d]) {
+      for (std::size_t i = 0; i < steps.n_inputs; ++i)
+        offsets_[i] -= steps.strides[i * n_digits + d] * (steps.sizes[d] - 1);
+      digits_[d++] = 0;
+    }
+    for (std::size_t i = 0; i < steps.n_inputs; ++i) offsets_[i] += steps.strides[i * n_digits + d];
+  }
+}
+
+template <class Uniform>
+void Beliefs::draw(std::span<std::uint8_t> states, Uniform&& uniform) const {
+  const auto& cliques = shape_->tree().cliques;
+  for (std::size_t c = cliques.size(); c-- > 0;) {
+    const auto& clique = cliques[c];
+    const std::size_t start = block_start(clique, states);
+    const auto n_own = static_cast<std::size_t>(clique.n_own_entries);
+    const auto block = table(c).subspan(start, n_own);
+    double total = 0.0;
+    for (const double entry : block) total += entry;
+    const double target = uniform() * total;
+    double passed = 0.0;
+    std::size_t chosen = 0;
+    for (std::size_t r = 0; r < n_own; ++r) {
+      if (block[r] == 0.0) continue;
+      chosen = r;  // the last one possible, should rounding leave the target behind
+      passed += block[r];
+      if (target < passed) break;
+    }
+    write_states(clique, chosen, states);
+  }
+}
+
+}  // namespace bayesmend

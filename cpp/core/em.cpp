@@ -1,0 +1,110 @@
+#include "core/em.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace bayesmend {
+namespace {
+
+// Each part of the instances adds up on its own; the parts, which do not depend on the number of
+// threads, are then added in order.
+constexpr std::size_t kParts = 16;
+constexpr std::size_t kFewInstances = 256;
+
+struct Part {
+  std::vector<double> counts;
+  double log_likelihood = 0.0;
+  Beliefs beliefs;
+  std::vector<const double*> factors;
+};
+
+void add_instance(const Holes& holes, const Holes::Instance& instance, std::span<const double> cpts,
+                  Part& part) {
+  const Piece& piece = holes.pieces()[instance.piece];
+  holes.factors(instance, cpts, part.factors);
+  const double log_sum = part.beliefs.collect(*piece.elimination, part.factors, Pass::sum);
+  part.log_likelihood += instance.weight * log_sum;
+  if (log_sum == -std::numeric_limits<double>::infinity()) return;
+  const auto& cliques = piece.elimination->tree().cliques;
+  if (cliques.size() > 1) part.beliefs.distribute();
+  const auto offsets = holes.offsets(instance);
+  for (std::size_t c = 0; c < cliques.size(); ++c)
+    part.beliefs.add_factor_marginals(c, instance.weight, offsets, part.counts);
+}
+
+double prior_log_density(const FamilyGraph& graph, std::span<const double> cpts, double ess) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < graph.n_vars(); ++i) {
+    const std::size_t first = graph.cpt_start[i], last = graph.cpt_start[i + 1];
+    const double pseudo_count = ess / static_cast<double>(last - first);
+    for (std::size_t e = first; e < last; ++e) sum += pseudo_count * std::log(cpts[e]);
+  }
+  return sum;
+}
+
+}  // namespace
+
+Expectation expect(const Holes& holes, std::span<const double> cpts, std::size_t n_threads,
+                   const Stop& stop) {
+  const auto& instances = holes.instances();
+  const std::size_t n_parts = instances.size() > kFewInstances ? kParts : 1;
+  std::vector<Part> parts(n_parts);
+  Expectation result;
+  result.stopped = !parallel_for(n_parts, n_threads, stop, [&](std::size_t p, std::size_t) {
+    parts[p].counts.assign(cpts.size(), 0.0);
+    const std::size_t end = instances.size() * (p + 1) / n_parts;
+    for (std::size_t i = instances.size() * p / n_parts; i < end; ++i)
+      add_instance(holes, instances[i], cpts, parts[p]);
+  });
+  if (result.stopped) return result;
+  result.counts = holes.observed_counts();
+  for (std::size_t e = 0; e < cpts.size(); ++e)
+    if (result.counts[e] > 0.0) result.log_likelihood += result.counts[e] * std::log(cpts[e]);
+  for (const auto& part : parts) {
+    result.log_likelihood += part.log_likelihood;
+    for (std::size_t e = 0; e < cpts.size(); ++e) result.counts[e] += part.counts[e];
+  }
+  return result;
+}
+
+std::vector<double> maximise(const FamilyGraph& graph, std::span<const double> counts, double ess,
+                             std::span<const double> cpts) {
+  std::vector<double> result(cpts.begin(), cpts.end());
+  for (std::size_t i = 0; i < graph.n_vars(); ++i) {
+    const auto card = static_cast<std::size_t>(graph.card[i]);
+    const std::size_t first = graph.cpt_start[i], last = graph.cpt_start[i + 1];
+    const double pseudo_count = ess / static_cast<double>(last - first);
+    for (std::size_t row = first; row < last; row += card) {
+      double total = 0.0;
+      for (std::size_t k = 0; k < card; ++k) total += counts[row + k] + pseudo_count;
+      if (total <= 0.0) continue;
+      for (std::size_t k = 0; k < card; ++k)
+        result[row + k] = (counts[row + k] + pseudo_count) / total;
+    }
+  }
+  return result;
+}
+
+EmRun fit_parameters(const Holes& holes, std::span<const double> cpts, double ess,
+                     std::size_t max_iter, double tol, std::size_t n_threads, const Stop& stop) {
+  EmRun run;
+  run.cpts.assign(cpts.begin(), cpts.end());
+  for (std::size_t iteration = 0;; ++iteration) {
+    auto found = expect(holes, run.cpts, n_threads, stop);
+    if (found.stopped) {
+      run.stopped = true;
+      return run;
+    }
+    run.counts = std::move(found.counts);
+    double objective = found.log_likelihood;
+    if (ess > 0.0) objective += prior_log_density(holes.graph(), run.cpts, ess);
+    run.log_likelihood.push_back(found.log_likelihood);
+    run.objective.push_back(objective);
+    run.converged = iteration > 0 && objective - run.objective[iteration - 1] < tol;
+    if (run.converged || iteration >= max_iter || !std::isfinite(objective)) return run;
+    run.cpts = maximise(holes.graph(), run.counts, ess, run.cpts);
+  }
+}
+
+}  // namespace bayesmend
