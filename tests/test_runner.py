@@ -385,7 +385,9 @@ def test_a_single_run_can_be_repeated_from_its_row(tmp_path):
 
 
 def test_missing_data_are_named_with_their_public_source(tmp_path):
-    wanting = replace(tiny(), files=("car.csv", "networks/child.bif"))
+    wanted = Setting("a", {}, [0], files=("networks/child.bif",))
+    other = Setting("b", {}, [0], files=("car.csv",))
+    wanting = replace(tiny(), settings=(wanted, other))
     with pytest.raises(DataError) as error:
         run(wanting, tmp_path / "raw.jsonl")
     assert str(error.value).startswith(

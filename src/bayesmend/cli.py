@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesmend.commands import demo, learn, structure
+from bayesmend.commands import demo, learn, reproduce, structure
 from bayesmend.options import (
     Debug,
     Discretize,
@@ -258,6 +258,7 @@ def hide(
 app.command()(learn)
 app.command()(structure)
 app.command()(demo)
+app.command()(reproduce)
 
 
 # What each way of hiding accepts besides its own option.

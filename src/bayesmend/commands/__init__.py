@@ -2,7 +2,8 @@
 
 from bayesmend.commands.demonstration import demo
 from bayesmend.commands.mending import learn
+from bayesmend.commands.reproducing import reproduce
 from bayesmend.commands.search import ProgressLine
 from bayesmend.commands.structures import structure
 
-__all__ = ["ProgressLine", "demo", "learn", "structure"]
+__all__ = ["ProgressLine", "demo", "learn", "reproduce", "structure"]

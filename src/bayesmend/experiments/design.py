@@ -53,6 +53,8 @@ class Setting:
         Settings with the same stream get the same seeds; its name by default.
     methods : tuple of str, optional
         The methods to run here; all by default.
+    files : tuple of str
+        The data files that `Experiment.make` reads for it.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Setting:
     repetitions: Sequence[int]
     stream: str = ""
     methods: tuple[str, ...] | None = None
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +245,6 @@ class Experiment:
         From which all seeds follow.
     quick_repetitions : int
         Repetitions of each setting in a quick run.
-    files : tuple of str
-        The data files that `make` reads.
     measure : callable, optional
         ``measure(task, answer)`` gives more fields for the raw row.
     measures : tuple of Measure
@@ -262,11 +263,15 @@ class Experiment:
     make: Callable[[Run, DataFolder], Task]
     seed: int = 1
     quick_repetitions: int = 3
-    files: tuple[str, ...] = ()
     measure: Callable[[Task, Answer], Mapping[str, Any]] | None = None
     measures: tuple[Measure, ...] = (ACCURACY,)
     focus: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The data files that its settings need."""
+        return tuple(sorted({file for s in self.settings for file in s.files}))
 
     def runs(self) -> Iterator[tuple[Run, Method]]:
         """Go through all runs and their methods, repetition by repetition."""

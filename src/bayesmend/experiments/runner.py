@@ -53,6 +53,7 @@ def run_experiment(
     path: Path,
     *,
     folder: DataFolder,
+    part: Experiment | None = None,
     jobs: int = 1,
     say: Say,
     progress: Callable[[Tick], None] | None = None,
@@ -67,6 +68,8 @@ def run_experiment(
         File of raw rows; new rows are appended to it.
     folder : DataFolder
         Where the data are.
+    part : Experiment, optional
+        What to carry out of it, made by `select`; all of it by default.
     jobs : int, default=1
         Number of processes. With one, methods use all cores; with more, each uses one.
         The rows are the same but for the seconds.
@@ -88,10 +91,11 @@ def run_experiment(
     if jobs < 1:
         message = f"jobs must be an integer >= 1. Got {jobs!r} instead."
         raise ParameterError(message)
-    folder.check(experiment.files)
+    part = experiment if part is None else part
+    folder.check(part.files)
     with RawRows(path, say=say) as raw:
         check_protocol(experiment, raw.rows, path)
-        units = list(pending(experiment, raw.rows))
+        units = list(pending(part, raw.rows))
         begun, n_before = time.monotonic(), len(raw.rows)
         rows = (
             _run_here(experiment, units, folder)

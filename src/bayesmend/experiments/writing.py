@@ -12,7 +12,13 @@ from bayesmend.experiments.published import SOURCE
 from bayesmend.experiments.results import Comparison, Line, Results
 from bayesmend.formats.text import write_text
 
-__all__ = ["render_csv", "render_markdown", "render_tests_csv", "write_results"]
+__all__ = [
+    "render_csv",
+    "render_markdown",
+    "render_tables",
+    "render_tests_csv",
+    "write_results",
+]
 
 _CSV_COLUMNS = (
     *("experiment", "block", "measure", "method", "label", "is_shown", "is_best"),
@@ -41,22 +47,30 @@ def write_results(results: Results, folder: Path) -> list[Path]:
 def render_markdown(results: Results) -> str:
     """Give title, table, tests and notes as one Markdown page."""
     experiment = results.experiment
-    parts = [f"# {experiment.title}\n", _extent(results)]
-    for measure in experiment.measures:
-        lines = [x for x in results.lines if x.measure == measure and x.is_shown]
-        parts.append(f"## {measure.label[:1].upper()}{measure.label[1:]}\n")
-        parts.append(_markdown_table(lines))
+    parts = [render_tables(results)]
     tests = _tests(results)
     if tests:
         parts.append("## Tests\n")
         parts.append(
             "Paired over repetitions: mean difference, two-sided t-test, and the exact "
-            "sign test on how often the first method is better, worse or equal.\n"
+            "sign test on how often the first method is better, worse or equal. All "
+            f"other pairs are in `{experiment.name}-tests.csv`.\n"
         )
         parts.append(tests)
     if experiment.notes:
         parts.append("## Protocol\n")
         parts.append("\n".join(f"- {note}" for note in experiment.notes) + "\n")
+    return "\n".join(parts)
+
+
+def render_tables(results: Results) -> str:
+    """Give title and tables alone."""
+    experiment = results.experiment
+    parts = [f"# {experiment.title}\n", _extent(results)]
+    for measure in experiment.measures:
+        lines = [x for x in results.lines if x.measure == measure and x.is_shown]
+        parts.append(f"## {measure.label[:1].upper()}{measure.label[1:]}\n")
+        parts.append(_markdown_table(lines))
     return "\n".join(parts)
 
 
@@ -115,20 +129,23 @@ def _proof(line: Line) -> str:
 
 
 def _tests(results: Results) -> str:
-    """Give the tests of the methods in focus against all others that are shown."""
+    """Give the tests of the methods in focus, in the blocks that are drawn."""
     shown = {
         (x.block.label, x.measure.name, x.method.name)
         for x in results.lines
-        if x.is_shown
+        if x.is_shown and x.block.is_drawn
     }
+    focus = results.experiment.focus
     rows = []
-    for name in results.experiment.focus:
-        for found in results.comparisons:
-            names = (found.method.name, found.other.name)
-            place = (found.block.label, found.measure.name)
-            if name not in names or any((*place, n) not in shown for n in names):
-                continue
-            rows.append(_test_row(found, is_first=name == found.method.name))
+    for found in results.comparisons:
+        names = (found.method.name, found.other.name)
+        place = (found.block.label, found.measure.name)
+        if any((*place, name) not in shown for name in names):
+            continue
+        if focus and not set(focus) & set(names):
+            continue
+        is_first = not focus or found.method.name in focus
+        rows.append(_test_row(found, is_first=is_first))
     header = ["setting", "measure", "method", "against", "difference", "t-test p"]
     header += ["better", "worse", "equal", "sign test p"]
     return _table(header, rows) if rows else ""
@@ -149,7 +166,7 @@ def _test_row(found: Comparison, *, is_first: bool) -> list[str]:
         found.block.label,
         found.measure.label,
         *labels,
-        f"{difference:+.{found.measure.digits}f}",
+        f"{difference + 0.0:+.{found.measure.digits}f}",
         _p_value(found.t_test.p_value),
         *(str(count) for count in signs),
         str(found.sign_test.ties),
