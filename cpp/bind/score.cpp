@@ -1,5 +1,9 @@
 #include "core/score.hpp"
 
+#include <nanobind/stl/unique_ptr.h>
+
+#include <algorithm>
+
 #include "bind/scorer.hpp"
 #include "core/bits.hpp"
 
@@ -9,6 +13,40 @@ void bind_score(nb::module_& m) {
       .def(nb::init<In<std::uint8_t, 2>, In<std::int32_t, 1>, In<double, 1>, int, double, double>(),
            "columns"_a.noconvert(), "card"_a.noconvert(), "weights"_a.noconvert(), "kind"_a,
            "ess"_a, "arc_penalty"_a)
+      .def_static(
+          "expecting",
+          [](nb::object holes, In<double, 1> cpts, int kind, double ess, double arc_penalty,
+             std::size_t n_threads) {
+            const auto& table = nb::cast<const HoleTable&>(holes);
+            return std::make_unique<Scorer>(holes, table, std::move(cpts), kind, ess, arc_penalty,
+                                            n_threads);
+          },
+          "holes"_a, "cpts"_a.noconvert(), "kind"_a, "ess"_a, "arc_penalty"_a, "n_threads"_a,
+          "Scores what is expected of a table with holes under a network.")
+      .def(
+          "expected_counts",
+          [](const Scorer& self, In<std::int64_t, 1> parent_offsets, In<std::int32_t, 1> parents) {
+            if (self.expected() == nullptr)
+              throw std::invalid_argument("this scorer counts a complete table.");
+            std::vector<double> counts;
+            {
+              nb::gil_scoped_release nogil;
+              ExpectedCounts::Scratch scratch;
+              std::vector<std::int32_t> set;
+              for (std::size_t child = 0; child + 1 < parent_offsets.size(); ++child) {
+                // First parent fastest after the child: the set runs the other way.
+                const auto first = parents.data() + parent_offsets.data()[child];
+                set.assign(first, parents.data() + parent_offsets.data()[child + 1]);
+                std::ranges::reverse(set);
+                set.push_back(static_cast<std::int32_t>(child));
+                const auto table = self.expected()->table(set, scratch);
+                counts.insert(counts.end(), table.begin(), table.end());
+              }
+            }
+            return own(std::move(counts));
+          },
+          "parent_offsets"_a.noconvert(), "parents"_a.noconvert(),
+          "Expected counts of the families of a graph, laid out as its probabilities.")
       .def(
           "families",
           [](const Scorer& self, In<std::int32_t, 1> child, In<std::int64_t, 1> first_parent,

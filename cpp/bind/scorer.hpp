@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "bind/bind.hpp"
+#include "bind/holes.hpp"
 #include "core/score.hpp"
 
 namespace bayesmend::bind {
@@ -19,12 +20,30 @@ class Scorer {
                  view(weights_)),
         scorer_(counter_, ScoreRule{static_cast<ScoreKind>(kind), ess, arc_penalty}) {}
 
+  // Scores what is expected of a table with holes; `owner` keeps `holes` alive.
+  Scorer(nb::object owner, const HoleTable& holes, In<double, 1> cpts, int kind, double ess,
+         double arc_penalty, std::size_t n_threads)
+      : weights_(std::move(cpts)),
+        owner_(std::move(owner)),
+        expected_(std::make_unique<ExpectedCounts>(holes.holes(), holes.check(weights_), n_threads,
+                                                   interrupted)),
+        counter_(*expected_),
+        scorer_(counter_, ScoreRule{static_cast<ScoreKind>(kind), ess, arc_penalty}) {
+    raise_if_interrupted();
+  }
+  Scorer(const Scorer&) = delete;
+  Scorer& operator=(const Scorer&) = delete;
+
   const FamilyScorer& scorer() const { return scorer_; }
+  // Null for a complete table.
+  const ExpectedCounts* expected() const { return expected_.get(); }
 
  private:
   In<std::uint8_t, 2> columns_;
   In<std::int32_t, 1> card_;
-  In<double, 1> weights_;
+  In<double, 1> weights_;  // of rows; or the probabilities of a network
+  nb::object owner_;
+  std::unique_ptr<ExpectedCounts> expected_;
   JointCounter counter_;
   FamilyScorer scorer_;
 };

@@ -43,6 +43,11 @@ JointCounter::JointCounter(const Table& table, std::span<const double> weights)
   }
 }
 
+JointCounter::JointCounter(const ExpectedCounts& expected)
+    : table_(expected.holes().table()), expected_(&expected) {
+  for (std::size_t row = 0; row < table_.n_rows; ++row) total_ += expected.holes().row_weight(row);
+}
+
 double JointCounter::n_cells(VariableSet set) const {
   double cells = 1.0;
   for (const auto v : set) cells *= table_.card[static_cast<std::size_t>(v)];
@@ -221,6 +226,7 @@ std::span<const double> JointCounter::weigh_by_rows(VariableSet set, Scratch& sc
     scratch.occupied_totals.push_back(total_);
     return scratch.occupied_totals;
   }
+  if (expected_ != nullptr) return expected_->count(set, scratch.expected);
   const auto last = static_cast<std::size_t>(set.back());
   const std::size_t n_ids = prefix_ids(set.first(set.size() - 1), scratch);
   const auto card = static_cast<std::size_t>(table_.card[last]);

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/expected.hpp"
 #include "core/table.hpp"
 
 namespace bayesmend {
@@ -21,6 +22,8 @@ class JointCounter {
  public:
   // Keeps views of the table and the weights, which must outlive it. Empty weights: one a row.
   JointCounter(const Table& table, std::span<const double> weights);
+  // Counts what is expected of a table with holes. Keeps a view.
+  explicit JointCounter(const ExpectedCounts& expected);
 
   // What one thread needs while it counts.
   class Scratch;
@@ -35,7 +38,8 @@ class JointCounter {
   void count_weighted(std::span<const VariableSet> sets, Scratch& scratch, Visit&& visit) const;
 
   const Table& table() const { return table_; }
-  bool is_weighted() const { return !weights_.empty(); }
+  // Whether counts are real numbers.
+  bool is_weighted() const { return !weights_.empty() || expected_ != nullptr; }
   double total() const { return total_; }
   // Product of the numbers of states; a double, since it may exceed any integer type.
   double n_cells(VariableSet set) const;
@@ -61,6 +65,7 @@ class JointCounter {
 
   Table table_;
   std::span<const double> weights_;
+  const ExpectedCounts* expected_ = nullptr;
   double total_ = 0.0;
   std::size_t n_words_ = 0;
   std::vector<std::uint64_t> bits_;
@@ -91,6 +96,7 @@ class JointCounter::Scratch {
   std::vector<std::pair<std::uint64_t, double>> weighted_keys;
   std::vector<double> row_totals;  // all zero between calls
   std::vector<double> occupied_totals;
+  ExpectedCounts::Scratch expected;
 };
 
 template <class Visit>

@@ -24,7 +24,7 @@ from bayesmend.errors import DataError, ParameterError
 from bayesmend.match import match_codes, match_names, require_complete
 from bayesmend.seed import Seed, as_generator
 
-__all__ = ["Network"]
+__all__ = ["Flat", "Network", "flatten"]
 
 MAX_ENTRIES = 2**30  # of one table: 8 GB
 
@@ -185,7 +185,7 @@ class Network:
         _check_count("n_threads", n_threads)
         key = int(as_generator(seed).integers(2**64, dtype=np.uint64))
         order = np.array(self.dag.topological_order(), dtype=np.int32)
-        cells = _core.sample(*_flatten(self), order, n_rows, key, n_threads)
+        cells = _core.sample(*flatten(self), order, n_rows, key, n_threads)
         cells.flags.writeable = False  # so that it need not be copied
         return IncompleteData.from_codes(cells.T, names=self.names, states=self.states)
 
@@ -218,7 +218,7 @@ class Network:
         _check_count("n_threads", n_threads)
         require_complete(data)
         cells = match_codes(self.names, self.states, data)
-        return _core.log_likelihood(*_flatten(self), cells, n_threads)
+        return _core.log_likelihood(*flatten(self), cells, n_threads)
 
     def is_close(self, other: Network, tol: float = 1e-9) -> bool:
         """Tell whether two networks agree, every probability within ``tol``.
@@ -268,7 +268,7 @@ class Network:
         )
 
 
-class _Flat(NamedTuple):
+class Flat(NamedTuple):
     """A network as the core takes it."""
 
     card: NDArray[np.int32]
@@ -278,9 +278,10 @@ class _Flat(NamedTuple):
     cpts: NDArray[np.float64]
 
 
-def _flatten(network: Network) -> _Flat:
+def flatten(network: Network) -> Flat:
+    """Lay out a network as the core takes it."""
     parents = network.dag.parents
-    return _Flat(
+    return Flat(
         network.card,
         _offsets([len(members) for members in parents]),
         np.array([p for members in parents for p in members], dtype=np.int32),

@@ -196,6 +196,44 @@ class FamilyScorer:
             float(self.score.arc_penalty),
         )
 
+    @classmethod
+    def expecting(
+        cls,
+        data: IncompleteData,
+        holes: _core.Holes,
+        cpts: NDArray[np.float64],
+        *,
+        score: Score,
+        n_threads: int = 0,
+    ) -> FamilyScorer:
+        """Score the counts expected of a table with holes under a network.
+
+        Parameters
+        ----------
+        data : IncompleteData
+            The table.
+        holes : Holes
+            Its distinct rows, compiled for the structure of the network.
+        cpts : ndarray
+            The probabilities of the network, flat.
+        score : Score
+            The rule.
+        n_threads : int, default=0
+            Number of threads; 0 means one per core. The scores do not depend on it.
+        """
+        scorer = cls.__new__(cls)
+        scorer.data, scorer.score = data, score
+        scorer.n_threads = check_threads(n_threads)
+        scorer.core = _core.Scorer.expecting(
+            holes,
+            cpts,
+            kind_number(score),
+            float(score.ess),
+            float(score.arc_penalty),
+            scorer.n_threads,
+        )
+        return scorer
+
     def family(self, child: str, parents: Sequence[str] = ()) -> float:
         """Score one family, given by names."""
         family = resolve_family(self.data, child, parents)

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/holes.hpp"
+
+namespace bayesmend {
+
+// Expected joint counts of any set of variables in a table with holes, under the distribution that
+// a network gives to the holes. Exact: holes of a row that depend on each other are counted by
+// their joint posterior.
+class ExpectedCounts {
+ public:
+  // Keeps a view of the holes and of the probabilities, which must outlive it.
+  ExpectedCounts(const Holes& holes, std::span<const double> cpts, std::size_t n_threads,
+                 const Stop& stop);
+
+  // What one thread needs while it counts.
+  class Scratch;
+
+  // Counts of the cells of the joint table of `set` that are not zero.
+  std::span<const double> count(std::span<const std::int32_t> set, Scratch& scratch) const;
+
+  // The whole joint table, the last variable of `set` varying fastest.
+  std::vector<double> table(std::span<const std::int32_t> set, Scratch& scratch) const;
+
+  const Holes& holes() const { return holes_; }
+  bool was_stopped() const { return was_stopped_; }
+
+ private:
+  static constexpr std::uint32_t kNoInstance = 0xffffffffu;
+  // The posterior of an instance: the distribution of each position, and the joint one, last
+  // position fastest, unless that is too large.
+  struct Posterior {
+    std::size_t first_joint = 0, n_joint = 0;
+    std::size_t first_marginal = 0;
+  };
+  // A hole among the variables of a set.
+  struct Member {
+    std::uint32_t instance;
+    std::uint32_t position;
+    std::size_t first_chance;  // where its distribution starts in marginals_
+    std::size_t stride;        // in the table of the set
+    std::size_t card;
+    std::size_t part_stride = 0;     // in the distribution of its instance
+    const double* chance = nullptr;  // that distribution, in the last member of an instance
+  };
+
+  // Adds up in scratch.totals; returns how many cells the table has.
+  std::size_t fill(std::span<const std::int32_t> set, Scratch& scratch) const;
+  void infer(std::size_t n_threads, const Stop& stop);
+  void infer_instance(std::size_t number, Scratch& scratch);
+  // Rows in which only this variable of the set is missing.
+  void spread_single(std::int32_t variable, std::size_t stride, Scratch& scratch) const;
+  void spread_row(std::size_t row, std::span<const std::int32_t> set,
+                  std::span<const std::size_t> strides, Scratch& scratch) const;
+  // Spreads a weight over the states of the members, from `cell` on.
+  void expand(std::span<const Member> members, std::size_t cell, double weight, std::size_t index,
+              std::span<double> totals) const;
+  // Joint distribution of members of one instance, the first varying fastest.
+  const double* share(std::span<const Member> members, Scratch& scratch) const;
+  std::vector<double> marginalise(std::size_t number, Scratch& scratch) const;
+  // Where the distribution of a position starts in marginals_.
+  std::size_t first_chance(std::uint32_t instance, std::uint32_t position) const;
+
+  const Holes& holes_;
+  std::span<const double> cpts_;
+  bool was_stopped_ = false;
+  std::vector<Posterior> posteriors_;
+  std::vector<double> joints_, marginals_;
+  std::vector<std::size_t> piece_marginals_;  // entries before each position, piece by piece
+  std::vector<std::size_t> first_position_;   // of each piece, there
+  std::vector<std::uint32_t> instance_of_;    // per cell of the table
+  std::vector<std::uint16_t> position_of_;
+  std::vector<std::size_t> chance_of_;  // where the distribution of the cell starts
+  std::vector<std::unique_ptr<Elimination>> joint_shape_;  // per piece
+  std::size_t n_words_ = 0;
+  std::vector<std::uint64_t> missing_;  // bit sets of rows, per variable
+};
+
+class ExpectedCounts::Scratch {
+ public:
+ private:
+  friend class ExpectedCounts;
+  std::vector<double> totals;  // all zero between calls
+  std::vector<double> occupied;
+  std::vector<std::size_t> strides;
+  std::vector<std::uint32_t> keys;
+  std::vector<std::uint64_t> once,
+      twice;  // rows with one hole or more in the set, with two or more
+  std::vector<Member> members;
+  std::vector<std::uint32_t> positions;
+  std::vector<double> part;
+  std::unordered_map<std::uint64_t, std::vector<double>> shares;
+  Beliefs beliefs;
+  std::vector<const double*> factors;
+  std::vector<std::uint32_t> digits;
+  std::vector<std::size_t> steps;
+  std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, std::unique_ptr<Elimination>>
+      shapes;
+};
+
+}  // namespace bayesmend
