@@ -25,9 +25,11 @@ __all__ = [
     "ACCURACY",
     "Answer",
     "Block",
+    "Curves",
     "Experiment",
     "Measure",
     "Method",
+    "Place",
     "Run",
     "Setting",
     "Task",
@@ -193,6 +195,8 @@ class Measure:
         Decimals in the table.
     is_better_high : bool
         Whether more is better.
+    is_contest : bool
+        Whether the best are marked; some measures describe and do not judge.
     """
 
     name: str
@@ -200,6 +204,7 @@ class Measure:
     scale: float = 1.0
     digits: int = 2
     is_better_high: bool = True
+    is_contest: bool = True
 
 
 ACCURACY = Measure("accuracy", "accuracy (%)", scale=100.0)
@@ -230,6 +235,47 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where the result of a method in a block goes in a figure of curves.
+
+    Parameters
+    ----------
+    panel : str
+        Title of the panel.
+    x : float
+        Position on the axis.
+    curve : str
+        Label of the curve; one is drawn through all places with the same label.
+    colour : str or int
+        The method whose colour it has, or a number for the next of a few colours.
+    """
+
+    panel: str
+    x: float
+    curve: str
+    colour: str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """How to draw a sweep: curves over an axis in place of a row for each method.
+
+    Parameters
+    ----------
+    x_label : str
+        What is on the axis.
+    place : callable
+        ``place(block, method)`` gives a `Place`, or None for what is not drawn.
+    is_log : bool
+        Whether the axis is logarithmic.
+    """
+
+    x_label: str
+    place: Callable[[Block, Method], Place | None]
+    is_log: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Experiment:
     """A design: which tables, which methods, and how the results are laid out.
 
@@ -253,6 +299,9 @@ class Experiment:
         Methods that the text compares with every other one.
     notes : tuple of str
         What the protocol leaves open and how it was decided; printed with the table.
+    curves : Curves, optional
+        For a sweep over many settings: the page has one line for each block and one
+        column for each method, and the figure shows curves.
     """
 
     name: str
@@ -267,6 +316,7 @@ class Experiment:
     measures: tuple[Measure, ...] = (ACCURACY,)
     focus: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    curves: Curves | None = None
 
     @property
     def files(self) -> tuple[str, ...]:

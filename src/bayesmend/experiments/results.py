@@ -286,7 +286,11 @@ def _mark(lines: Sequence[Line], comparisons: Sequence[Comparison]) -> list[Line
     As in the paper, two marked results are each significantly better than the rest,
     and not necessarily different from each other.
     """
-    rivals = [x for x in lines if x.is_shown and not x.method.is_reference]
+    rivals = [
+        x
+        for x in lines
+        if x.is_shown and x.measure.is_contest and not x.method.is_reference
+    ]
     rivals.sort(key=_merit, reverse=True)
     p_values = {
         frozenset((c.method.name, c.other.name)): c.t_test.p_value for c in comparisons
