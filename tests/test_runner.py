@@ -37,7 +37,8 @@ def lines_of(path):
 
 def timeless(rows):
     return sorted(
-        json.dumps({k: v for k, v in row.items() if k != "seconds"}) for row in rows
+        json.dumps({k: v for k, v in row.items() if k not in ("seconds", "n_threads")})
+        for row in rows
     )
 
 

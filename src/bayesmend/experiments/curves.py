@@ -9,6 +9,7 @@ import numpy as np
 from bayesmend.experiments.colours import colour_of
 from bayesmend.experiments.design import Curves
 from bayesmend.experiments.extras import need
+from bayesmend.experiments.results import Line
 from bayesmend.experiments.sweeps import Sweep
 
 __all__ = ["draw_panel", "draw_sweep"]
@@ -37,14 +38,11 @@ def draw_panel(sweep: Sweep, panel: str, *, ax: Any) -> Any:
         points = sweep.curve(panel, label)
         if not points:
             continue
-        x = np.array([position for position, _ in points])
-        mean = np.array([line.interval.mean for _, line in points])
-        half = np.array([line.interval.half_width for _, line in points])
         is_reference = points[0][1].method.is_reference
         ax.errorbar(
-            x,
-            mean,
-            yerr=np.where(np.isfinite(half), half, 0.0),
+            [position for position, _ in points],
+            [line.interval.mean for _, line in points],
+            yerr=np.transpose([_reach(line) for _, line in points]),
             label=label,
             color=colour_of(sweep.places[label].colour),
             linestyle="--" if is_reference else "-",
@@ -59,6 +57,17 @@ def draw_panel(sweep: Sweep, panel: str, *, ax: Any) -> Any:
     ax.grid(linewidth=0.4, alpha=0.6)
     ax.set_axisbelow(True)
     return ax
+
+
+def _reach(line: Line) -> tuple[float, float]:
+    """How far the interval reaches down and up; not beyond what is possible."""
+    interval = line.interval
+    if not np.isfinite(interval.half_width):
+        return 0.0, 0.0
+    low, high = interval.low, interval.high
+    if line.measure.limits is not None:
+        low, high = np.clip([low, high], *line.measure.limits)
+    return interval.mean - low, high - interval.mean
 
 
 def draw_sweep(sweep: Sweep, curves: Curves, label: str) -> Any:

@@ -197,6 +197,8 @@ class Measure:
         Whether more is better.
     is_contest : bool
         Whether the best are marked; some measures describe and do not judge.
+    limits : tuple of float, optional
+        Between which scaled values lie; the axis of figures.
     """
 
     name: str
@@ -205,9 +207,10 @@ class Measure:
     digits: int = 2
     is_better_high: bool = True
     is_contest: bool = True
+    limits: tuple[float, float] | None = None
 
 
-ACCURACY = Measure("accuracy", "accuracy (%)", scale=100.0)
+ACCURACY = Measure("accuracy", "accuracy (%)", scale=100.0, limits=(0.0, 100.0))
 """The share of hidden cells recovered."""
 
 

@@ -42,7 +42,8 @@ def draw_lines(lines: Sequence[Line], *, ax: Any) -> Any:
         values = np.array(list(line.values.values()))
         # Equal values would hide each other: they are spread in a fixed pattern.
         spread = 0.28 * (np.arange(len(values)) * 0.618034 % 1 - 0.5)
-        ax.scatter(values, y + spread, s=7, color=colour, alpha=0.25, linewidths=0)
+        alpha = min(0.7, max(0.15, 10 / len(values)))
+        ax.scatter(values, y + spread, s=8, color=colour, alpha=alpha, linewidths=0)
         low, high = line.interval.low, line.interval.high
         if np.isfinite(low):
             ax.plot([low, high], [y, y], color=colour, linewidth=2.5)
@@ -53,6 +54,10 @@ def draw_lines(lines: Sequence[Line], *, ax: Any) -> Any:
     ax.set_ylim(len(lines) - 0.5, -0.5)
     ax.set_title(lines[0].block.label, loc="left", fontsize=9)
     ax.tick_params(labelsize=8)
+    if lines[0].measure.limits is not None:
+        low, high = lines[0].measure.limits
+        margin = 0.02 * (high - low)
+        ax.set_xlim(low - margin, high + margin)
     ax.grid(axis="x", linewidth=0.4, alpha=0.6)
     ax.set_axisbelow(True)
     return ax

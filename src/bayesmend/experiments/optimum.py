@@ -39,7 +39,9 @@ TOLERANCE = 1e-6
 TIME_LIMIT = 60.0
 LUCAS = "lucas.csv"
 
-ATTAINED = Measure("attained", "runs that attain the proven optimum (%)", 100.0)
+ATTAINED = Measure(
+    "attained", "runs that attain the proven optimum (%)", 100.0, limits=(0.0, 100.0)
+)
 LOSS = Measure(
     "loss", "score below the proven optimum (nats)", digits=3, is_better_high=False
 )

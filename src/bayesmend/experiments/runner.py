@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
+from functools import lru_cache
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
@@ -151,7 +152,8 @@ def execute(
             f"{run.repetition}, method {method.name}: {problem}"
         )
         raise RunError(message) from error
-    return _row(experiment, unit, task, answer, seconds, more)
+    more = {"seconds": round(seconds, 6), "n_threads": n_threads, **more}
+    return _row(experiment, unit, task, answer, more)
 
 
 def _row(
@@ -159,7 +161,6 @@ def _row(
     unit: Unit,
     task: Task,
     answer: Answer,
-    seconds: float,
     more: Mapping[str, Any],
 ) -> Row:
     from bayesmend import __version__
@@ -177,17 +178,27 @@ def _row(
         "score": answer.score,
         "bound": answer.bound,
         "status": answer.status,
-        "seconds": round(seconds, 6),
+        **more,
         "version": __version__,
+        "cpu": cpu_name(),
         "by_value": count_by_value(task.hidden, answer.completed),
         **answer.extra,
-        **more,
-        "cpu": platform.machine(),
         # Methods are compared on the same table: this tells it.
         "table": f"{zlib.crc32(task.data.codes.tobytes()):08x}",
         "design": make_fingerprint(parameters),
         "parameters": parameters,
     }
+
+
+@lru_cache(maxsize=1)
+def cpu_name() -> str:
+    """Name the processor, for whoever compares seconds."""
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
 
 
 def count_by_value(hidden: Hidden, completed: IncompleteData) -> dict[str, list[int]]:
