@@ -8,15 +8,17 @@ structure found by search over orders, from the modes and five draws.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from bayesmend.experiments.design import Answer, Method, Task
 from bayesmend.experiments.imputers import IMPUTERS
-from bayesmend.experiments.methods import EM, EM_HARD, MAX_PARENTS, MODE
+from bayesmend.experiments.methods import EM, EM_HARD, MAX_PARENTS, MODE, TRUTH
 from bayesmend.learning import learn
 from bayesmend.structure.solvers import Solver
 
 __all__ = [
+    "CEILING",
     "COMPLETE",
     "KNN",
     "LEARNERS",
@@ -91,7 +93,14 @@ LOCAL = Method(
     {"method": "local", "max_parents": MAX_PARENTS, "restarts": 5, "solver": "order"},
 )
 LEARNERS = (EM, EM_HARD, LOCAL)
-COMPLETE = Method("complete", "nothing hidden", solve_complete, is_reference=True)
+CEILING = replace(TRUTH, reports=("accuracy",))
+COMPLETE = Method(
+    "complete",
+    "nothing hidden",
+    solve_complete,
+    is_reference=True,
+    reports=("shd", "divergence", "entropy_excess"),
+)
 KNN = Method("knn", "k nearest neighbours", solve_imputer, {"name": "knn"})
 PEERS = (
     Method(

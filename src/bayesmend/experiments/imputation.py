@@ -8,6 +8,7 @@ anything was hidden that for the structural Hamming distance.
 from __future__ import annotations
 
 from bayesmend.experiments.contenders import (
+    CEILING,
     COMPLETE,
     LEARNERS,
     PEERS,
@@ -27,7 +28,6 @@ from bayesmend.experiments.design import (
 )
 from bayesmend.experiments.measuring import SHD, measure_structure
 from bayesmend.experiments.mechanisms import Mechanism, hide
-from bayesmend.experiments.methods import TRUTH
 from bayesmend.experiments.sources import DataFolder, network_files
 from bayesmend.seed import as_generator
 
@@ -65,7 +65,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         name="imputation",
         title="Imputation and structure from incomplete data, against peers",
         settings=tuple(settings),
-        methods=(*LEARNERS, auto(limit), *PEERS, TRUTH, COMPLETE),
+        methods=(*LEARNERS, auto(limit), *PEERS, CEILING, COMPLETE),
         blocks=tuple(map(block_of, settings)),
         make=make,
         seed=seed,

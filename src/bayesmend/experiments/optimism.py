@@ -11,7 +11,7 @@ made too regular.
 
 from __future__ import annotations
 
-from bayesmend.experiments.contenders import COMPLETE, LEARNERS
+from bayesmend.experiments.contenders import CEILING, COMPLETE, LEARNERS
 from bayesmend.experiments.design import (
     ACCURACY,
     Block,
@@ -29,7 +29,6 @@ from bayesmend.experiments.measuring import (
     measure_probabilities,
 )
 from bayesmend.experiments.mechanisms import Mechanism
-from bayesmend.experiments.methods import TRUTH
 from bayesmend.experiments.sources import network_files
 
 __all__ = ["design"]
@@ -65,7 +64,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         name="optimism",
         title="Where augmentation is too optimistic",
         settings=tuple(settings),
-        methods=(*LEARNERS, TRUTH, COMPLETE),
+        methods=(*LEARNERS, CEILING, COMPLETE),
         blocks=tuple(map(_block, settings)),
         make=make,
         seed=seed,

@@ -174,7 +174,8 @@ def _block_lines(
     for method in experiment.methods:
         groups = _repetitions(experiment, block, method, kept)
         values = _values(groups, measure)
-        if not values:
+        is_told = method.reports is None or measure.name in method.reports
+        if not values or not is_told:
             continue
         used = [row for repetition in values for row in groups[repetition]]
         gaps = _gaps(used)
