@@ -229,6 +229,69 @@ def estimates(parents, card, rows, weights, ess):
     return tables
 
 
+# Questions about a row with None where a cell is missing, from the full joint table.
+
+
+def row_completions(parents, card, cpts, row):
+    """Probability of every completion of a row, in the order of their states."""
+    choices = [range(r) if c is None else [c] for r, c in zip(card, row, strict=True)]
+    return {
+        full: math.exp(log_probability(parents, card, cpts, full))
+        for full in itertools.product(*choices)
+    }
+
+
+def evidence_probability(parents, card, cpts, row):
+    return math.fsum(row_completions(parents, card, cpts, row).values())
+
+
+def best_completion(parents, card, cpts, row):
+    """The most probable completion; among equals (1e-9) the first; its probability."""
+    table = row_completions(parents, card, cpts, row)
+    bar = max(table.values()) * (1 - 1e-9)
+    return next((full, p) for full, p in table.items() if p >= bar)
+
+
+def joint_posterior(parents, card, cpts, row, variables):
+    """Probability of every state of some variables together, given a row."""
+    table = row_completions(parents, card, cpts, row)
+    total = math.fsum(table.values())
+    states = itertools.product(*(range(card[v]) for v in variables))
+    joint = dict.fromkeys(states, 0.0)
+    for full, p in table.items():
+        joint[tuple(full[v] for v in variables)] += p / total
+    return joint
+
+
+def hole_posterior(parents, card, cpts, row, variable):
+    """Distribution of one variable, given a row."""
+    return [*joint_posterior(parents, card, cpts, row, [variable]).values()]
+
+
+def weighted_sample(parents, card, cpts, order, row, seed, number, sample):
+    """Draw the holes of a row given their parents; weigh by what is observed.
+
+    The counter holds the pair of the sample, the row, the variable and the stream 1.
+    """
+    full, weight = list(row), 1.0
+    for i in order:
+        distribution = cpts[i][configuration(parents[i], card, full)]
+        if row[i] is not None:
+            weight *= distribution[row[i]]
+            continue
+        bits = philox([sample // 2, number, i, 1], [seed & 0xFFFFFFFF, seed >> 32])
+        bits = bits[2 * (sample % 2) :]
+        draw = ((bits[0] << 32 | bits[1]) >> 11) / 2**53
+        possible = [k for k, p in enumerate(distribution) if p > 0]
+        total = 0.0
+        for k in range(card[i]):
+            total += distribution[k]
+            if k in possible and (draw < total or k == possible[-1]):
+                full[i] = k
+                break
+    return full, weight
+
+
 def philox(counter, key):
     """Philox4x32-10 on integers, as published by Salmon et al. (2011)."""
     c, k = list(counter), list(key)

@@ -52,6 +52,31 @@ def networks(draw, max_vars=4, max_states=4, labels=None):
     return Network(dag, states, tuple(cpts))
 
 
+@st.composite
+def networks_with_holes(draw, max_vars=6, max_states=5, max_rows=4, max_joint=1500):
+    """(network, rows): zeros, ones and ties abound; None where a cell is missing.
+
+    At most `max_joint` joint states, so that they can be enumerated.
+    """
+    dag = draw(dags(max_vars=max_vars))
+    card = [draw(st.integers(2, max_states)) for _ in dag.names]
+    while math.prod(card) > max_joint:
+        card[card.index(max(card))] -= 1
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    # Small whole numbers make zeros, ones and ties; fractions make none.
+    is_rough = draw(st.booleans())
+    cpts = []
+    for i, parents in enumerate(dag.parents):
+        shape = (math.prod(card[p] for p in parents), card[i])
+        weights = rng.integers(0, 3, shape) + (0 if is_rough else rng.random(shape))
+        weights[weights.sum(axis=1) == 0, -1] = 1.0
+        cpts.append(weights / weights.sum(axis=1, keepdims=True))
+    network = Network(dag, tuple(labels_of(card)), tuple(cpts))
+    cell = [st.none() | st.integers(0, r - 1) for r in card]
+    row = st.tuples(*cell) | st.tuples(*(st.none() for _ in card))
+    return network, draw(st.lists(row, min_size=1, max_size=max_rows))
+
+
 # Tables: their codes, and text that tries a reader.
 
 MISSING = 255

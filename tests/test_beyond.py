@@ -156,7 +156,36 @@ def test_a_network_that_was_learned_is_measured_itself():
         "shd": 0,
         "divergence": 0.0,
         "entropy_excess": 0.0,
+        "log_loss": measuring.log_loss(task.network, task.hidden),
     }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_log_loss_is_that_of_the_posterior_by_enumeration(seed):
+    network = small_network(seed)
+    holed = hide(
+        network.sample(30, seed=seed),
+        "mcar",
+        0.2,
+        generator=np.random.default_rng(seed),
+    ).data
+    hidden = hide(holed, "mcar", 0.3, generator=np.random.default_rng(seed + 10))
+    joint, losses = joint_of(network), []
+    for row, name, label in hidden.cells():
+        variable = network.names.index(name)
+        true = network.states[variable].index(label)
+        observed = hidden.data.codes[row].tolist()
+        weights = [0.0] * len(network.states[variable])
+        for states, p in joint.items():
+            if all(c in (255, s) for c, s in zip(observed, states, strict=True)):
+                weights[states[variable]] += p
+        losses.append(-math.log(weights[true] / sum(weights)))
+    assert measuring.log_loss(network, hidden) == pytest.approx(np.mean(losses))
+
+
+def test_without_a_hidden_cell_there_is_no_log_loss():
+    hidden = hide(asia_table(10), "mcar", 0.0, generator=np.random.default_rng(1))
+    assert math.isnan(measuring.log_loss(load_network("asia"), hidden))
 
 
 def test_too_regular_a_table_gives_too_little_entropy():

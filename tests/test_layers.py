@@ -37,6 +37,12 @@ LAYERS = [
     "cpt",
     "match",
     "network",
+    "newdata",
+    "impossible",
+    "engine",
+    "inference",
+    "query",
+    "imputation",
     "structure",
     "formats",
     "augment",
@@ -57,7 +63,7 @@ LAYERS = [
 # The modules that may call the compiled core: those that read, write, count, score,
 # search or draw.
 CORE_CALLERS = {"files", "csvout", "patterns", "summary", "score", "candidates"}
-CORE_CALLERS |= {"structure", "network", "augment"}
+CORE_CALLERS |= {"structure", "network", "augment", "impossible", "engine"}
 
 # Optional packages are imported inside the functions that need them.
 ALLOWED_AT_IMPORT = {"numpy", "bayesmend", *sys.stdlib_module_names}

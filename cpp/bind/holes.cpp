@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <tuple>
 
 #include "bind/interrupt.hpp"
@@ -42,6 +43,15 @@ void bind_holes(nb::module_& m) {
             return std::pair(self.holes().largest_table(), self.holes().largest_scope());
           },
           "Entries of the largest table that an answer needs, and its variables.")
+      .def_prop_ro(
+          "tree_entries",
+          [](const HoleTable& self) {
+            double most = 0.0;
+            for (const Piece& piece : self.holes().pieces())
+              most = std::max(most, piece.elimination->tree().n_entries);
+            return most;
+          },
+          "Entries of all tables that a thread holds at a time.")
       .def_prop_ro("n_pieces", [](const HoleTable& self) { return self.holes().pieces().size(); })
       .def_prop_ro("n_instances",
                    [](const HoleTable& self) { return self.holes().instances().size(); })

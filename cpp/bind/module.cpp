@@ -9,6 +9,7 @@ void bind_patterns(nb::module_& m);
 void bind_sample(nb::module_& m);
 void bind_score(nb::module_& m);
 void bind_structure(nb::module_& m);
+void bind_weighting(nb::module_& m);
 }  // namespace bayesmend::bind
 
 NB_MODULE(_core, m) {
@@ -22,4 +23,5 @@ NB_MODULE(_core, m) {
   bind_sample(m);
   bind_score(m);
   bind_structure(m);
+  bind_weighting(m);
 }

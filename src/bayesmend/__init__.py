@@ -23,8 +23,11 @@ from bayesmend.distance import (
     skeleton_scores,
     structural_hamming_distance,
 )
+from bayesmend.engine import Marginals
 from bayesmend.formats import read_network, write_network
 from bayesmend.hidden import Hidden, Shortfall
+from bayesmend.imputation import Imputation, ImputedCells, impute
+from bayesmend.inference import Explanation, draw, explain, log_evidence, marginals
 from bayesmend.learning import learn
 from bayesmend.missing import (
     hide_mar,
@@ -36,6 +39,7 @@ from bayesmend.missing import (
 from bayesmend.network import Network
 from bayesmend.parents import ParentSets
 from bayesmend.patterns import Patterns
+from bayesmend.query import Answer, query
 from bayesmend.report import write_report
 from bayesmend.score import (
     Families,
@@ -54,16 +58,21 @@ __all__ = [
     "MAX_STATES",
     "MISSING",
     "MISSING_MARKERS",
+    "Answer",
     "AugmentResult",
     "Constraints",
     "Cpdag",
     "Dag",
     "Discretization",
+    "Explanation",
     "Families",
     "FamilyScorer",
     "Hidden",
+    "Imputation",
+    "ImputedCells",
     "IncompleteData",
     "Label",
+    "Marginals",
     "MendedCells",
     "Network",
     "ParentSets",
@@ -79,6 +88,8 @@ __all__ = [
     "available_networks",
     "candidate_parents",
     "dag_score",
+    "draw",
+    "explain",
     "family_counts",
     "family_score",
     "fit_discretization",
@@ -87,11 +98,15 @@ __all__ = [
     "hide_mnar",
     "hide_value_of",
     "hide_value_per_variable",
+    "impute",
     "learn",
     "learn_exact",
     "learn_local",
     "learn_structure",
     "load_network",
+    "log_evidence",
+    "marginals",
+    "query",
     "read_network",
     "reduce_to_complete",
     "score_families",

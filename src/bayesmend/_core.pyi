@@ -115,6 +115,10 @@ class Holes:
         """Entries of the largest table that an answer needs, and its variables."""
 
     @property
+    def tree_entries(self) -> float:
+        """Entries of all tables that a thread holds at a time."""
+
+    @property
     def n_pieces(self) -> int: ...
 
     @property
@@ -197,3 +201,13 @@ def solve_subsets(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), o
 def search_orders(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], member_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_chains: int, patience: int, max_window: int, seconds: float, seed: int, n_threads: int, report: object | None) -> tuple[NDArray[numpy.int64], int, bool, bool]: ...
 
 def climb_greedily(scorer: Scorer, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], required: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Sequence[Sequence[int]], tabu_length: int, tabu_moves: int, restarts: int, seconds: float, seed: int, n_threads: int, report: object | None) -> tuple[list[list[int]], float, int, bool, bool]: ...
+
+def weigh(card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cpt_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_samples: int, seed: int, n_threads: int) -> tuple:
+    """
+    Likelihood weighting: probabilities and standard errors of the missing cells, variable by variable; log-probability and effective number of draws of each row.
+    """
+
+def weighted_draws(card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cpt_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_samples: int, n_draws: int, seed: int, n_threads: int) -> tuple:
+    """
+    Completed tables by likelihood weighting, and the log-probability of each row.
+    """

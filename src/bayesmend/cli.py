@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesmend.commands import demo, learn, reproduce, structure
+from bayesmend.commands import demo, impute, learn, query, reproduce, structure
 from bayesmend.options import (
     Debug,
     Discretize,
@@ -256,6 +256,8 @@ def hide(
 
 
 app.command()(learn)
+app.command()(impute)
+app.command()(query)
 app.command()(structure)
 app.command()(demo)
 app.command()(reproduce)

@@ -49,6 +49,42 @@ def csv_chunks(
         yield _core.write_csv_rows(cells, first, last, texts, extra, delimiter)
 
 
+def text_chunks(
+    names: Sequence[str], columns: Sequence[Sequence[str]], delimiter: str
+) -> Iterator[bytes]:
+    """Yield a table of plain text piece by piece, the header first.
+
+    Slower than ``csv_chunks``, for columns with more labels than a variable has.
+    """
+    yield _encode(
+        delimiter.join(_quoted(name, *DELIMITERS, delimiter) for name in names) + "\n"
+    )
+    # An empty field needs quotes only where it would be a whole line.
+    keep = len(names) == 1
+    cells = [
+        [_quoted(text, delimiter) if text or keep else "" for text in texts]
+        for texts in columns
+    ]
+    for first in range(0, len(cells[0]), _ROWS_AT_A_TIME):
+        block = [texts[first : first + _ROWS_AT_A_TIME] for texts in cells]
+        lines = map(delimiter.join, zip(*block, strict=True))
+        yield _encode("".join(f"{line}\n" for line in lines))
+
+
+def label_texts(
+    name: str,
+    labels: Sequence[Label],
+    codes: NDArray[np.uint8],
+    missing: Iterable[str],
+) -> list[str]:
+    """Return the cells of a variable as text that reads back identically."""
+    markers = check_markers(missing)
+    hole = _missing_text(markers, has_missing=bool(np.any(codes == MISSING)))
+    texts = [_plain_text(name, label, markers) for label in labels]
+    texts += [hole] * (MISSING + 1 - len(texts))
+    return [texts[code] for code in codes.tolist()]
+
+
 def write_chunks(path: str | os.PathLike[str], chunks: Iterator[bytes]) -> None:
     """Write a file, packed when named .gz; it appears whole or not at all."""
     path = Path(path)
@@ -108,6 +144,10 @@ def _missing_text(markers: frozenset[str], *, has_missing: bool) -> str:
 def _state_text(
     name: str, state: Label, markers: frozenset[str], delimiter: str
 ) -> str:
+    return _quoted(_plain_text(name, state, markers), delimiter)
+
+
+def _plain_text(name: str, state: Label, markers: frozenset[str]) -> str:
     text = _number_text(state) if isinstance(state, float) else str(state)
     if text.strip(BLANKS) in markers:
         message = (
@@ -116,7 +156,7 @@ def _state_text(
         )
         raise DataError(message)
     _encode(text)
-    return _quoted(text, delimiter)
+    return text
 
 
 def _quoted(text: str, *marks: str) -> str:

@@ -10,6 +10,7 @@ __all__ = [
     "CycleError",
     "DataError",
     "FormatError",
+    "InferenceError",
     "MissingDependencyError",
     "NotFittedError",
     "ParameterError",
@@ -58,6 +59,10 @@ class FormatError(BayesmendError):
         super().__init__(f"{source}, line {line}, column {column}: {problem}")
         self.problem, self.source = problem, source
         self.line, self.column = line, column
+
+
+class InferenceError(BayesmendError):
+    """A network cannot answer: the evidence is impossible, or the tables too large."""
 
 
 class NotFittedError(BayesmendError, AttributeError):

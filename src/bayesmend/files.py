@@ -3,7 +3,9 @@
 Layer: the boundary of table -> IncompleteData, beside ``frames``.
 """
 
+import csv
 import gzip
+import io
 import os
 import zlib
 from collections.abc import Sequence
@@ -76,6 +78,7 @@ class CsvSource(Source):
         self.headers = tuple(header.names)
         self._check_header(is_given=delimiter is not None)
         self._table: _core.CsvTable | None = None
+        self._rows: list[list[str]] | None = None
 
     def prepare(
         self, names: tuple[str, ...], markers: frozenset[str], numeric: frozenset[int]
@@ -115,6 +118,19 @@ class CsvSource(Source):
             )
             raise DataError(message)
         return numbers
+
+    def values(self, position: int) -> list[str]:
+        """Return the text of a column, read once more, however many labels it has."""
+        if self._rows is None:
+            text = self._text.tobytes().decode("utf-8-sig")
+            lines = csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter)
+            self._rows = [row for row in lines if row][1:]
+        return [row[position] for row in self._rows]
+
+    @property
+    def delimiter(self) -> str:
+        """What separates the fields."""
+        return self._delimiter
 
     def dtype(self, position: int) -> object:
         """Return None: text has no types."""

@@ -76,7 +76,11 @@ class PandasSource(Source):
     def __init__(self, frame: Any) -> None:
         self.headers = tuple(frame.columns)
         self.n_rows, self.index = len(frame), frame.index
-        self._frame = frame
+        self._frame = self.native = frame
+
+    def values(self, position: int) -> list[Any]:
+        """Return the cells of a column."""
+        return list(self._frame.iloc[:, position])
 
     def dtype(self, position: int) -> object:
         """Return the pandas type of a column."""
@@ -110,7 +114,11 @@ class PolarsSource(Source):
 
     def __init__(self, frame: Any) -> None:
         self.headers, self.n_rows = tuple(frame.columns), frame.height
-        self._frame = frame
+        self._frame = self.native = frame
+
+    def values(self, position: int) -> list[Any]:
+        """Return the cells of a column."""
+        return list(self._frame.to_series(position))
 
     def dtype(self, position: int) -> object:
         """Return the polars type of a column."""
@@ -148,7 +156,11 @@ class ArrowSource(Source):
 
     def __init__(self, table: Any) -> None:
         self.headers, self.n_rows = tuple(table.column_names), table.num_rows
-        self._table = table
+        self._table = self.native = table
+
+    def values(self, position: int) -> list[Any]:
+        """Return the cells of a column."""
+        return list(self._table.column(position).to_pylist())
 
     def dtype(self, position: int) -> object:
         """Return the Arrow type of a column."""

@@ -10,7 +10,13 @@ from bayesmend.cpdag import unknown_name
 from bayesmend.data import IncompleteData
 from bayesmend.errors import DataError
 
-__all__ = ["match_codes", "match_names", "require_complete"]
+__all__ = [
+    "match_codes",
+    "match_names",
+    "match_states",
+    "require_complete",
+    "unknown_label",
+]
 
 
 def match_names(names: Sequence[str], given: Sequence[str]) -> list[int]:
@@ -49,13 +55,13 @@ def match_codes(
     cells = np.empty((len(names), data.n_rows), dtype=np.uint8)
     for i, column in enumerate(match_names(names, data.names)):
         codes, given = data.codes[:, column], data.states[column]
-        new_codes = _match_states(states[i], given)
+        new_codes = match_states(states[i], given)
         np.take(new_codes, codes, out=cells[i])
         if MISSING in new_codes[: len(given)]:
             is_unknown = (cells[i] == MISSING) & (codes != MISSING)
             if is_unknown.any():
                 label = given[codes[is_unknown.argmax()]]
-                raise _unknown_label(names[i], states[i], label)
+                raise unknown_label(names[i], states[i], label)
     return cells
 
 
@@ -72,11 +78,15 @@ def require_complete(data: IncompleteData) -> None:
         raise DataError(msg)
 
 
-def _match_states(
-    known: tuple[Label, ...], given: tuple[Label, ...]
-) -> NDArray[np.uint8]:
-    """Map codes of the data to codes of the network; unknown labels to MISSING."""
-    table = np.full(MISSING + 1, MISSING, dtype=np.uint8)
+def match_states(known: tuple[Label, ...], given: Sequence[Label]) -> NDArray[np.uint8]:
+    """Map codes of the data to codes of the network; unknown labels to MISSING.
+
+    Examples
+    --------
+    >>> match_states(("no", "yes"), ["yes", "maybe"])[:2].tolist()
+    [1, 255]
+    """
+    table = np.full(max(MISSING + 1, len(given)), MISSING, dtype=np.uint8)
     exact = {label: code for code, label in enumerate(known)}
     as_text = {str(label): code for code, label in enumerate(known)}
     if len(as_text) < len(known):
@@ -86,6 +96,11 @@ def _match_states(
     return table
 
 
-def _unknown_label(name: str, known: tuple[Label, ...], label: Label) -> DataError:
+def unknown_label(
+    name: str, known: tuple[Label, ...], label: object, where: str = ""
+) -> DataError:
+    """Make the error for a label that is no state of a variable."""
     states = listing(known)
-    return DataError(f"variable {name!r} has no state {label!r}. Its states: {states}.")
+    return DataError(
+        f"variable {name!r} has no state {label!r}{where}. Its states: {states}."
+    )

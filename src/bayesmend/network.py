@@ -24,7 +24,7 @@ from bayesmend.errors import DataError, ParameterError
 from bayesmend.match import match_codes, match_names, require_complete
 from bayesmend.seed import Seed, as_generator
 
-__all__ = ["Flat", "Network", "flatten"]
+__all__ = ["Flat", "Network", "check_count", "flatten"]
 
 MAX_ENTRIES = 2**30  # of one table: 8 GB
 
@@ -181,8 +181,8 @@ class Network:
         IncompleteData
             A complete table with the variables and states of the network.
         """
-        _check_count("n_rows", n_rows)
-        _check_count("n_threads", n_threads)
+        check_count("n_rows", n_rows)
+        check_count("n_threads", n_threads)
         key = int(as_generator(seed).integers(2**64, dtype=np.uint64))
         order = np.array(self.dag.topological_order(), dtype=np.int32)
         cells = _core.sample(*flatten(self), order, n_rows, key, n_threads)
@@ -215,7 +215,7 @@ class Network:
         DataError
             When a cell is missing, or a name or label is unknown to the network.
         """
-        _check_count("n_threads", n_threads)
+        check_count("n_threads", n_threads)
         require_complete(data)
         cells = match_codes(self.names, self.states, data)
         return _core.log_likelihood(*flatten(self), cells, n_threads)
@@ -296,9 +296,11 @@ def _offsets(sizes: list[int]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
 
 
-def _check_count(parameter: str, value: int) -> None:
-    if not isinstance(value, (int, np.integer)) or value < 0:
-        msg = f"{parameter} must be an integer >= 0. Got {value!r} instead."
+def check_count(parameter: str, value: int, least: int = 0) -> None:
+    """Raise ``ParameterError`` unless a parameter is an integer >= ``least``."""
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_integer or value < least:
+        msg = f"{parameter} must be an integer >= {least}. Got {value!r} instead."
         raise ParameterError(msg)
 
 

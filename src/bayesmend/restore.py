@@ -4,8 +4,9 @@ Layer: the boundary of IncompleteData -> table, the counterpart of ``tables``,
 ``frames`` and ``files``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def restore_table(
     weights: NDArray[np.float64] | None,
 ) -> Any:
     """Return a table of the kind that was read, with its own types."""
-    kind = _library() if origin.kind in ("text", "codes") else origin.kind
+    kind = frame_library() if origin.kind in ("text", "codes") else origin.kind
     headers = list(origin.headers or names)
     dtypes = list(origin.dtypes or [None] * len(names))
     columns = [
@@ -37,11 +38,7 @@ def restore_table(
         header, position, dtype = origin.weights
         headers.insert(position, header)
         columns.insert(position, _weight_column(kind, dtype, weights))
-    if kind == "mapping":
-        return dict(zip(headers, columns, strict=True))
-    if kind == "numpy":
-        return _join_arrays(columns)
-    return _join_frame(kind, headers, columns, origin.index)
+    return join_columns(kind, headers, columns, origin.index)
 
 
 def restore_column(
@@ -59,7 +56,8 @@ def restore_column(
     return _numpy_column(dtype, labels, codes)
 
 
-def _library() -> str:
+def frame_library() -> str:
+    """Return the first installed library that makes frames, or numpy."""
     for name in ("pandas", "polars", "pyarrow"):
         if find_spec(name) is not None:
             return name
@@ -226,24 +224,62 @@ def _join_frame(kind: str, headers: list[Any], columns: list[Any], index: Any) -
     return pa.table(columns, names=headers)
 
 
-def replace_columns(table: Any, source: Any, columns: dict[int, Any]) -> Any:
-    """Return a table in memory with the columns at some positions replaced."""
+def replace_columns(
+    table: Any,
+    source: Any,
+    columns: dict[int, Any],
+    added: Mapping[str, Any] = MappingProxyType({}),
+) -> Any:
+    """Return a table in memory with the columns at some positions replaced.
+
+    Columns that are ``added`` come last.
+    """
     headers = list(source.headers)
+    new = {headers[j]: column for j, column in columns.items()}
     if source.kind == "mapping":
-        new = {headers[j]: column for j, column in columns.items()}
-        return {**table, **new}
+        return {**table, **new, **added}
     if source.kind == "numpy":
+        if np.ma.isMaskedArray(table):
+            table = np.ma.filled(table.astype(object), None)
         array = np.array(table, dtype=object)
         for j, column in columns.items():
             array[:, j] = column
-        return array
+        return np.column_stack([array, *added.values()]) if added else array
     if source.kind == "pandas":
         table = table.copy(deep=False)
-        for j, column in columns.items():
-            table[headers[j]] = column
+        for header, column in {**new, **added}.items():
+            table[header] = column
         return table
     if source.kind == "polars":
-        return table.with_columns(c.alias(headers[j]) for j, c in columns.items())
+        return table.with_columns(c.alias(h) for h, c in {**new, **added}.items())
     for j, column in columns.items():
         table = table.set_column(j, headers[j], column)
+    for header, column in added.items():
+        table = table.append_column(header, column)
     return table
+
+
+def text_column(kind: str, texts: list[str]) -> Any:
+    """Return text as a column of a frame or array, whatever it says."""
+    if kind == "pandas":
+        import pandas as pd
+
+        return pd.array(texts, dtype="str")
+    if kind == "polars":
+        import polars as pl
+
+        return pl.Series(texts, dtype=pl.String)
+    if kind == "pyarrow":
+        import pyarrow as pa
+
+        return pa.array(texts, type=pa.string())
+    return np.array(texts, dtype=object)
+
+
+def join_columns(kind: str, headers: list[Any], columns: list[Any], index: Any) -> Any:
+    """Return columns of a library as one of its tables."""
+    if kind == "mapping":
+        return dict(zip(headers, columns, strict=True))
+    if kind == "numpy":
+        return _join_arrays(columns)
+    return _join_frame(kind, headers, columns, index)

@@ -64,6 +64,8 @@ class Source(ABC):
     index: object = None
     names: tuple[str, ...] = ()
     markers: frozenset[str] = frozenset()
+    native: Any = None
+    """The table itself; None for text."""
 
     def prepare(
         self, names: tuple[str, ...], markers: frozenset[str], numeric: frozenset[int]
@@ -82,6 +84,10 @@ class Source(ABC):
     def numbers(self, position: int) -> NDArray[np.float64]:
         """Return a column as floats, NaN where missing."""
         return column_numbers(self.factor(position, max(self.n_rows, 1)), self)
+
+    @abstractmethod
+    def values(self, position: int) -> list[Any]:
+        """Return the cells of a column as they are."""
 
     @abstractmethod
     def dtype(self, position: int) -> object:
@@ -132,10 +138,18 @@ class ArraySource(Source):
                 " text, integers or booleans."
             )
             raise DataError(message)
-        self.n_rows = array.shape[0]
+        self.n_rows, self.native = array.shape[0], array
         self.headers = tuple(f"x{j}" for j in range(array.shape[1]))
         self._cells: NDArray[Any] = np.ma.getdata(array)
         self._mask = np.ma.getmaskarray(array) if np.ma.isMaskedArray(array) else None
+
+    def values(self, position: int) -> list[Any]:
+        """Return the cells of a column; masked ones are None."""
+        cells: list[Any] = self._cells[:, position].tolist()
+        if self._mask is None:
+            return cells
+        hidden = self._mask[:, position].tolist()
+        return [None if h else c for c, h in zip(cells, hidden, strict=True)]
 
     def dtype(self, position: int) -> object:
         """Return the type of the array."""
@@ -166,7 +180,7 @@ class MappingSource(Source):
     kind = "mapping"
 
     def __init__(self, table: Mapping[Any, Any]) -> None:
-        self.headers = tuple(table)
+        self.headers, self.native = tuple(table), table
         self._columns = [list(values) for values in table.values()]
         self.n_rows = len(self._columns[0]) if self._columns else 0
         for header, values in zip(self.headers, self._columns, strict=True):
@@ -176,6 +190,10 @@ class MappingSource(Source):
                     f" ({self.n_rows}). Got {len(values)} for {header!r} instead."
                 )
                 raise DataError(message)
+
+    def values(self, position: int) -> list[Any]:
+        """Return the values of a column."""
+        return self._columns[position]
 
     def dtype(self, position: int) -> object:
         """Return None: plain values have no common type."""

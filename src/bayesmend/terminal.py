@@ -28,6 +28,8 @@ from bayesmend.errors import (
 )
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from bayesmend.columns import Label
     from bayesmend.data import IncompleteData
     from bayesmend.network import Network
@@ -38,14 +40,17 @@ __all__ = [
     "check_outputs",
     "json_text",
     "notice",
+    "open_table",
     "pair",
     "print_json",
+    "read_cuts",
     "read_net",
     "read_table",
     "remember_debug",
     "words",
     "write_net",
     "write_table",
+    "write_through",
 ]
 
 STREAM = "-"
@@ -158,13 +163,25 @@ def read_table(
     from bayesmend.data import IncompleteData
 
     pairs = [pair("--states", text) for text in states or []]
-    with _opened(file, _table_suffix) as path:
+    with open_table(file) as path:
         return IncompleteData.from_table(
             path,
             missing=MISSING_MARKERS if missing is None else missing,
             states={name: _labels(rest) for name, rest in pairs} or None,
-            discretize=dict(map(_cutting, discretize or [])) or None,
+            discretize=read_cuts(discretize),
         )
+
+
+def open_table(file: str) -> "AbstractContextManager[Path]":
+    """Give the path of the table an argument names; stdin is saved to one."""
+    return _opened(file, _table_suffix)
+
+
+def read_cuts(
+    discretize: list[str] | None,
+) -> "dict[str, int | tuple[str, int] | list[float]] | None":
+    """Read ``--discretize`` options."""
+    return dict(map(_cutting, discretize or [])) or None
 
 
 def _labels(text: str) -> "list[Label]":
@@ -211,12 +228,17 @@ def _cutting(text: str) -> tuple[str, int | tuple[str, int] | list[float]]:
 
 def write_table(data: "IncompleteData", out: Path | None) -> None:
     """Write a table as CSV to a file, or to stdout."""
+    write_through(out, data.write_csv)
+
+
+def write_through(out: Path | None, write: Callable[[Path], None]) -> None:
+    """Let a function write a CSV file, and show it on stdout when none is named."""
     if out is not None and str(out) != STREAM:
-        data.write_csv(out)
+        write(out)
         return
     with tempfile.TemporaryDirectory(prefix="bayesmend-") as folder:
         path = Path(folder, "stdout.csv")
-        data.write_csv(path)
+        write(path)
         _copy_to_stdout(path)
 
 

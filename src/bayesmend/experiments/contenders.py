@@ -93,13 +93,13 @@ LOCAL = Method(
     {"method": "local", "max_parents": MAX_PARENTS, "restarts": 5, "solver": "order"},
 )
 LEARNERS = (EM, EM_HARD, LOCAL)
-CEILING = replace(TRUTH, reports=("accuracy",))
+CEILING = replace(TRUTH, reports=("accuracy", "log_loss"))
 COMPLETE = Method(
     "complete",
     "nothing hidden",
     solve_complete,
     is_reference=True,
-    reports=("shd", "divergence", "entropy_excess"),
+    reports=("shd", "divergence", "entropy_excess", "log_loss"),
 )
 KNN = Method("knn", "k nearest neighbours", solve_imputer, {"name": "knn"})
 PEERS = (

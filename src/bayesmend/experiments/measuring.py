@@ -13,15 +13,19 @@ from bayesmend.data import IncompleteData
 from bayesmend.distance import structural_hamming_distance
 from bayesmend.experiments.design import Answer, Measure, Task
 from bayesmend.experiments.methods import MAX_PARENTS
+from bayesmend.hidden import Hidden
+from bayesmend.inference import marginals
 from bayesmend.network import Network
 from bayesmend.structure.learn import learn_structure
 
 __all__ = [
     "DIVERGENCE",
     "ENTROPY",
+    "LOG_LOSS",
     "SHD",
     "divergence",
     "entropy",
+    "log_loss",
     "measure_probabilities",
     "measure_structure",
 ]
@@ -43,6 +47,13 @@ ENTROPY = Measure(
     "entropy of the learned minus that of the true network (nats per row)",
     digits=3,
     is_contest=False,
+)
+
+LOG_LOSS = Measure(
+    "log_loss",
+    "log-loss of the hidden cells (nats per cell)",
+    digits=3,
+    is_better_high=False,
 )
 
 _SAMPLE = 20_000
@@ -68,7 +79,37 @@ def measure_probabilities(task: Task, answer: Answer) -> Mapping[str, Any]:
         "shd": structural_hamming_distance(learned.dag, task.network.dag),
         "divergence": divergence(task.network, learned),
         "entropy_excess": entropy(learned) - entropy(task.network),
+        "log_loss": log_loss(learned, task.hidden),
     }
+
+
+def log_loss(network: Network, hidden: Hidden) -> float:
+    """Give the mean of -log of the probability of the true state of a hidden cell.
+
+    The probability is that under the network, given what is observed in the row; NaN
+    when nothing was hidden.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> coin = Network(bm.Dag.from_arcs(["a"]), (("no", "yes"),), ([[0.5, 0.5]],))
+    >>> hidden = bm.hide_mcar(coin.sample(20, seed=1), 0.5, seed=1)
+    >>> round(log_loss(coin, hidden), 4)
+    0.6931
+    """
+    if hidden.n_hidden == 0:
+        return float("nan")
+    found = marginals(network, hidden.data, n_threads=1)
+    total = 0.0
+    for variable in np.unique(hidden.variables).tolist():
+        here = hidden.variables == variable
+        rows, chances = found.of(hidden.data.names[variable])
+        # A table may have holes of its own besides the hidden cells.
+        at = np.searchsorted(rows, hidden.rows[here])
+        with np.errstate(divide="ignore"):
+            logs = np.log(chances[at, hidden.true_codes[here]])
+        total -= float(logs.sum())
+    return total / hidden.n_hidden
 
 
 def divergence(true: Network, learned: Network) -> float:

@@ -19,6 +19,7 @@ from bayesmend.experiments.classifiers import (
 )
 from bayesmend.experiments.design import Answer, Method, Task
 from bayesmend.experiments.imputers import impute_mode
+from bayesmend.imputation import impute
 
 __all__ = [
     "EM",
@@ -139,8 +140,8 @@ def solve_truth(task: Task, *, seed: int, n_threads: int) -> Answer:
     if task.network is None:
         message = "the true network of this table is not known. Leave 'truth' out."
         raise ParameterError(message)
-    completed = _public("impute")(task.network, task.data, method="mpe")
-    return Answer(completed, network=task.network)
+    found = impute(task.network, task.data, method="mpe", n_threads=n_threads)
+    return Answer(found.completed, network=task.network)
 
 
 def solve_mode(task: Task, *, seed: int, n_threads: int) -> Answer:

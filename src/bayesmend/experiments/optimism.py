@@ -25,6 +25,7 @@ from bayesmend.experiments.imputation import make
 from bayesmend.experiments.measuring import (
     DIVERGENCE,
     ENTROPY,
+    LOG_LOSS,
     SHD,
     measure_probabilities,
 )
@@ -70,13 +71,15 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         seed=seed,
         quick_repetitions=2,
         measure=measure_probabilities,
-        measures=(ACCURACY, DIVERGENCE, ENTROPY, SHD),
+        measures=(ACCURACY, LOG_LOSS, DIVERGENCE, ENTROPY, SHD),
         focus=("local",),
         notes=(
             "Each sample is holed by every mechanism at every rate. MNAR: log-odds of "
             "standard deviation 2 between the states of a variable. One value: for "
             "each variable one state is drawn, and the rate is the share of its cells "
             "that are hidden; all other cells stay.",
+            "Log-loss: of the true state of a hidden cell under the learned network, "
+            "given what is observed in its row.",
             "Divergence and entropy are estimated on 20,000 rows. 'Nothing hidden' is "
             "learned from the table before cells were hidden.",
             "Entropy: below 0 the learned network is more regular than the true one.",
