@@ -44,6 +44,7 @@ LAYERS = [
     "query",
     "imputation",
     "structure",
+    "em",
     "formats",
     "augment",
     "learning",
@@ -63,7 +64,7 @@ LAYERS = [
 # The modules that may call the compiled core: those that read, write, count, score,
 # search or draw.
 CORE_CALLERS = {"files", "csvout", "patterns", "summary", "score", "candidates"}
-CORE_CALLERS |= {"structure", "network", "augment", "impossible", "engine"}
+CORE_CALLERS |= {"structure", "network", "augment", "impossible", "engine", "em"}
 
 # Optional packages are imported inside the functions that need them.
 ALLOWED_AT_IMPORT = {"numpy", "bayesmend", *sys.stdlib_module_names}

@@ -91,7 +91,8 @@ EmRun fit_parameters(const Holes& holes, std::span<const double> cpts, double es
   EmRun run;
   run.cpts.assign(cpts.begin(), cpts.end());
   for (std::size_t iteration = 0;; ++iteration) {
-    auto found = expect(holes, run.cpts, n_threads, stop);
+    // The first expectation is never stopped: there is always something to return.
+    auto found = expect(holes, run.cpts, n_threads, iteration == 0 ? Stop{} : stop);
     if (found.stopped) {
       run.stopped = true;
       return run;

@@ -23,6 +23,7 @@ from bayesmend.distance import (
     skeleton_scores,
     structural_hamming_distance,
 )
+from bayesmend.em import EmResult, ParameterFit, fit_parameters, learn_em
 from bayesmend.engine import Marginals
 from bayesmend.formats import read_network, write_network
 from bayesmend.hidden import Hidden, Shortfall
@@ -64,6 +65,7 @@ __all__ = [
     "Cpdag",
     "Dag",
     "Discretization",
+    "EmResult",
     "Explanation",
     "Families",
     "FamilyScorer",
@@ -75,6 +77,7 @@ __all__ = [
     "Marginals",
     "MendedCells",
     "Network",
+    "ParameterFit",
     "ParentSets",
     "Patterns",
     "Reduction",
@@ -93,6 +96,7 @@ __all__ = [
     "family_counts",
     "family_score",
     "fit_discretization",
+    "fit_parameters",
     "hide_mar",
     "hide_mcar",
     "hide_mnar",
@@ -100,6 +104,7 @@ __all__ = [
     "hide_value_per_variable",
     "impute",
     "learn",
+    "learn_em",
     "learn_exact",
     "learn_local",
     "learn_structure",

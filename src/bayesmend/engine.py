@@ -266,6 +266,14 @@ def draw_cells(
         compiled = compiled or engine.compile(network, cells)
         require_possible(network, cells, compiled.log_evidence())
         return compiled.draw(n_draws, engine.key())
+    n_threads = engine.n_threads or _core.n_cores()
+    n_bytes = _BYTES_PER_ENTRY * engine.n_samples * n_threads
+    if n_bytes > engine.max_memory:
+        msg = (
+            f"drawing from n_samples={engine.n_samples:,} needs {_size(n_bytes)}, more "
+            f"than max_memory={engine.max_memory:.4g}. Ask for fewer samples."
+        )
+        raise InferenceError(msg)
     drawn, evidence = _core.weighted_draws(
         *flatten(network),
         _order(network),

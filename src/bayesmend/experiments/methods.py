@@ -6,10 +6,10 @@ paper's k; the paper does not give its equivalent sample size.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 from bayesmend.augment import AugmentResult, learn_exact, learn_local
+from bayesmend.em import learn_em
 from bayesmend.errors import ParameterError
 from bayesmend.experiments.classifiers import (
     KERNELS,
@@ -123,7 +123,7 @@ def solve_em(
     task: Task, *, seed: int, n_threads: int, hard: bool, max_parents: int
 ) -> Answer:
     """Learn by structural EM; holes get their most probable explanation."""
-    found = _public("learn_em")(
+    found = learn_em(
         task.data,
         max_parents=max_parents,
         hard=hard,
@@ -167,10 +167,6 @@ def _target(task: Task) -> str:
         message = "this table has holes in several variables. Leave classifiers out."
         raise ParameterError(message)
     return task.target
-
-
-def _public(name: str) -> Any:
-    return getattr(import_module("bayesmend"), name)
 
 
 EM = Method(

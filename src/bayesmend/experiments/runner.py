@@ -137,11 +137,12 @@ def execute(
             # A rare value has fewer cells than asked for; the row says how many.
             warnings.simplefilter("ignore", ShortfallWarning)
             task = experiment.make(run, folder)
-        begun = time.perf_counter()
-        answer = method.solve(
-            task, seed=run.seed, n_threads=n_threads, **method.options
-        )
-        seconds = time.perf_counter() - begun
+        with warnings.catch_warnings(record=True) as caught:
+            begun = time.perf_counter()
+            answer = method.solve(
+                task, seed=run.seed, n_threads=n_threads, **method.options
+            )
+            seconds = time.perf_counter() - begun
         more = experiment.measure(task, answer) if experiment.measure else {}
     except Exception as error:
         problem = str(error)
@@ -152,7 +153,12 @@ def execute(
             f"{run.repetition}, method {method.name}: {problem}"
         )
         raise RunError(message) from error
-    more = {"seconds": round(seconds, 6), "n_threads": n_threads, **more}
+    more = {
+        "seconds": round(seconds, 6),
+        "n_threads": n_threads,
+        "warnings": [f"{w.category.__name__}: {w.message}" for w in caught],
+        **more,
+    }
     return _row(experiment, unit, task, answer, more)
 
 

@@ -49,7 +49,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
             MODE,
         ),
         blocks=(
-            Block("all ten experiments", LABELS, "car"),
+            Block("both classes", LABELS, "car"),
             *(Block(f"class {label} hidden", (label,)) for label in LABELS),
         ),
         make=make,

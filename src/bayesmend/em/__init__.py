@@ -1,0 +1,16 @@
+"""Expectation-maximisation: parameters of a structure, or structure and parameters."""
+
+from bayesmend.em.parameters import ParameterFit, fit_parameters
+from bayesmend.em.result import EmResult, EmStep
+from bayesmend.em.starts import STARTS, Start
+from bayesmend.em.structural import learn_em
+
+__all__ = [
+    "STARTS",
+    "EmResult",
+    "EmStep",
+    "ParameterFit",
+    "Start",
+    "fit_parameters",
+    "learn_em",
+]

@@ -1,0 +1,206 @@
+"""The search of structural expectation-maximisation, from one start after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bayesmend.candidates import can_score_all, candidates_from
+from bayesmend.constraints import ParentRules
+from bayesmend.dag import Dag
+from bayesmend.data import IncompleteData
+from bayesmend.em.expectation import Fitted, Table, estimate_cpts, parents_of
+from bayesmend.em.result import EmStep
+from bayesmend.em.starts import Start, StartPoint, learned, start
+from bayesmend.network import Network, flatten
+from bayesmend.score import FamilyScorer, Score
+from bayesmend.structure.greedy import climb_from
+from bayesmend.structure.solution import TOLERANCE, Clock, Progress
+from bayesmend.structure.solvers import Solver, solve
+
+__all__ = ["Best", "Search"]
+
+# Up to so many variables the best structure is found exactly in every step.
+_SUBSET_VARS = 12
+# Climbs from random changes, in a step on expected counts and on a complete table.
+_EXPECTED_RESTARTS = 2
+_COMPLETE_RESTARTS = 20
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Best:
+    """The best network so far: its observed-data score and what it expects."""
+
+    score: float
+    kind: str
+    fitted: Fitted
+
+
+@dataclass(slots=True, repr=False, eq=False)
+class Search:
+    """Runs from starts, keeping the best network and a trace."""
+
+    table: Table
+    score: Score
+    rules: ParentRules
+    solver: Solver
+    max_iter: int
+    tol: float
+    clock: Clock
+    generator: np.random.Generator
+    progress: Progress | None
+    best: Best | None = None
+    trace: list[EmStep] = field(default_factory=list)
+    per_start: dict[str, float] = field(default_factory=dict)
+    stopped: str | None = None
+
+    def run(self, starts: tuple[Start, ...], redraws: int, *, hard: bool) -> None:
+        """Climb from every start, then from draws of the best network's completions."""
+        climb = self._climb_hard if hard else self._climb
+        try:
+            for point in self._points(starts, redraws):
+                reached = climb(point)
+                before = self.per_start.get(point.kind, -np.inf)
+                self.per_start[point.kind] = max(before, reached)
+                if self.stopped is not None:
+                    return
+        except KeyboardInterrupt:
+            self.stopped = "interrupt"
+            if self.best is None:
+                raise
+
+    def _points(self, starts: tuple[Start, ...], redraws: int) -> Iterator[StartPoint]:
+        data = self.table.data
+        for kind in starts:
+            point = start(kind, data, self._learn, self.generator)
+            if point is not None:
+                yield point
+        if self.best is None:  # no complete rows, and no other start was asked for
+            point = start("empty", data, self._learn, self.generator)
+            assert point is not None
+            yield point
+        for _ in range(redraws):
+            yield learned("redraw", self._draw(), self._learn)
+
+    def _draw(self) -> IncompleteData:
+        """Complete the table at random from the best network so far."""
+        assert self.best is not None
+        fitted = self.best.fitted
+        network = self.table.network(fitted.dag, fitted.counts, self.score.ess)
+        data = self.table.data
+        cells = np.ascontiguousarray(data.codes.T)
+        compiled = self.table.engine.compile(network, cells)
+        key = int(self.generator.integers(2**64, dtype=np.uint64))
+        return data.with_codes(np.asfortranarray(compiled.draw(1, key)[0].T))
+
+    def _climb(self, point: StartPoint) -> float:
+        """Alternate parameters and structure until neither gains; return the score."""
+        dag, cpts, reached = point.dag, point.cpts, -np.inf
+        for _ in range(self.max_iter):
+            fitted = self.table.fit(dag, cpts, clock=self.clock, tol=self.tol)
+            scorer = self.table.scorer(fitted.holes, fitted.cpts, self.score)
+            expected = scorer.dag(dag)
+            found = self._note(point.kind, fitted, expected)
+            if found <= reached + TOLERANCE or self._is_over(fitted.stopped):
+                break
+            reached = found
+            new = self._step(scorer, dag)
+            if scorer.dag(new) <= expected + TOLERANCE:
+                break
+            counts = scorer.core.expected_counts(*parents_of(new))
+            dag, cpts = new, estimate_cpts(new, self.table.data.card, counts, 0.0)
+        return max(reached, found)
+
+    def _climb_hard(self, point: StartPoint) -> float:
+        """Alternate most probable completion and plain learning until one returns."""
+        data = self.table.data
+        cells = np.ascontiguousarray(data.codes.T)
+        dag, cpts, reached = point.dag, point.cpts, -np.inf
+        seen: set[bytes] = set()
+        for _ in range(self.max_iter):
+            network = self.table.with_cpts(dag, cpts)
+            completed, _ = self.table.engine.compile(network, cells).explain()
+            key = completed.tobytes()
+            if key in seen:
+                break
+            seen.add(key)
+            table = data.with_codes(np.asfortranarray(completed.T))
+            dag = self._learn(table)
+            network = Network.fit(dag, table, method="posterior", ess=self.score.ess)
+            cpts = flatten(network).cpts
+            fitted = self.table.expect(dag, cpts)
+            scorer = self.table.scorer(fitted.holes, cpts, self.score)
+            reached = max(reached, self._note(point.kind, fitted, scorer.dag(dag)))
+            if self._is_over(None):
+                break
+        return reached
+
+    def _note(self, kind: str, fitted: Fitted, expected_score: float) -> float:
+        """Keep the best; return the observed-data score (Cheeseman and Stutz)."""
+        log_likelihood = float(fitted.log_likelihood[-1])
+        found = expected_score - fitted.expected_log_likelihood() + log_likelihood
+        if self.best is None or found > self.best.score + TOLERANCE:
+            self.best = Best(found, kind, fitted)
+        trace = tuple(fitted.log_likelihood.tolist())
+        seconds = self.clock.seconds
+        self.trace.append(EmStep(found, kind, seconds, fitted.dag.n_arcs, trace))
+        if self.progress is not None:
+            self.progress(f"structural EM ({kind})", self.best.score, seconds)
+        return found
+
+    def _is_over(self, stopped: str | None) -> bool:
+        if stopped is not None:
+            self.stopped = stopped
+        elif self.clock.is_over:
+            self.stopped = "time limit"
+        return self.stopped is not None
+
+    def _learn(self, completed: IncompleteData) -> Dag:
+        """Find a structure for a complete table."""
+        threads = self.table.engine.n_threads
+        scorer = FamilyScorer(completed, score=self.score, n_threads=threads)
+        return self._step(scorer, None, _COMPLETE_RESTARTS)
+
+    def _step(
+        self,
+        scorer: FamilyScorer,
+        current: Dag | None,
+        restarts: int = _EXPECTED_RESTARTS,
+    ) -> Dag:
+        """Find a better structure for the counts of a scorer."""
+        solver = self.solver
+        if solver == "auto":
+            few = scorer.data.n_vars <= _SUBSET_VARS
+            solver = "subsets" if few else "greedy"
+        left = self.clock.left
+        if solver != "greedy":
+            is_small = can_score_all(scorer.data, int(self.rules.limit.max()), left)
+            sets = candidates_from(
+                scorer,
+                self.rules,
+                method="all" if is_small else "promising",
+                time_limit=None if left is None else left / 2,
+                seed_dag=None if is_small else current,
+            )
+            found = solve(
+                sets,
+                solver=solver,
+                time_limit=self.clock.left,
+                start=current,
+                seed=self.generator,
+                n_threads=scorer.n_threads,
+            )
+        else:
+            found = climb_from(
+                scorer,
+                self.rules,
+                start=current,
+                restarts=restarts,
+                time_limit=left,
+                seed=self.generator,
+            )
+        if found.detail.get("stopped") in ("interrupt", "interrupted"):
+            self.stopped = "interrupt"
+        return found.dag

@@ -1,0 +1,103 @@
+"""Networks from which structural expectation-maximisation starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend.columns import MISSING
+from bayesmend.dag import Dag
+from bayesmend.data import IncompleteData
+from bayesmend.errors import ParameterError
+from bayesmend.network import Network, flatten
+
+__all__ = ["STARTS", "Start", "StartPoint", "check_starts", "observed_shares", "start"]
+
+Start = Literal["empty", "complete", "mode", "random"]
+STARTS: tuple[Start, ...] = get_args(Start)
+
+# The prior of parameters learned from some of the rows or from guessed cells: large
+# enough that no other row is impossible, too small to matter otherwise.
+_FAINT = 1e-3
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class StartPoint:
+    """A network to start from, its probabilities flat."""
+
+    kind: str
+    dag: Dag
+    cpts: NDArray[np.float64]
+
+
+Learn = Callable[[IncompleteData], Dag]
+
+
+def check_starts(starts: tuple[Start, ...]) -> None:
+    """Raise ParameterError unless these are starts."""
+    if not isinstance(starts, tuple | list) or not starts:
+        msg = f"starts must be a tuple of names. Got {starts!r} instead."
+        raise ParameterError(msg)
+    for kind in starts:
+        if kind not in STARTS:
+            msg = f"starts must be among {', '.join(STARTS)}. Got {kind!r} instead."
+            raise ParameterError(msg)
+
+
+def start(
+    kind: Start, data: IncompleteData, learn: Learn, generator: np.random.Generator
+) -> StartPoint | None:
+    """Make a network to start from; None where there are no complete rows for it.
+
+    ``learn`` finds a structure for a complete table.
+    """
+    shares = observed_shares(data)
+    if kind == "empty":
+        empty = Dag(data.names, tuple(() for _ in data.names))
+        return StartPoint(kind, empty, np.concatenate(shares))
+    if kind == "complete":
+        keep = np.flatnonzero(~data.missing_mask.any(axis=1))
+        if len(keep) == 0:
+            return None
+        return learned(kind, _rows(data, keep), learn)
+    codes = data.codes.copy(order="F")
+    for v, share in enumerate(shares):
+        holes = codes[:, v] == MISSING
+        if kind == "mode":
+            codes[holes, v] = share.argmax()
+        else:
+            codes[holes, v] = generator.choice(len(share), int(holes.sum()), p=share)
+    return learned(kind, data.with_codes(codes), learn)
+
+
+def learned(kind: str, completed: IncompleteData, learn: Learn) -> StartPoint:
+    """Start from the network of a completed table."""
+    dag = learn(completed)
+    network = Network.fit(dag, completed, method="posterior", ess=_FAINT)
+    return StartPoint(kind, dag, flatten(network).cpts)
+
+
+def observed_shares(data: IncompleteData) -> list[NDArray[np.float64]]:
+    """Return the observed shares of the states; equal ones where none is observed."""
+    shares = []
+    for v, card in enumerate(data.card.tolist()):
+        column = data.codes[:, v]
+        seen = column != MISSING
+        weights = None if data.weights is None else data.weights[seen]
+        counts = np.bincount(column[seen], weights, minlength=card).astype(float)
+        total = counts.sum()
+        shares.append(counts / total if total > 0 else np.full(card, 1 / card))
+    return shares
+
+
+def _rows(data: IncompleteData, keep: NDArray[np.intp]) -> IncompleteData:
+    return IncompleteData.from_codes(
+        np.asfortranarray(data.codes[keep]),
+        names=data.names,
+        states=data.states,
+        weights=None if data.weights is None else data.weights[keep],
+    )
