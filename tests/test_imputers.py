@@ -87,6 +87,15 @@ def test_constant_unobserved_and_unused_states_are_no_obstacle(impute):
 
 
 @every_imputer
+def test_a_very_rare_state_is_no_obstacle(impute):
+    codes = np.random.default_rng(1).integers(0, 2, (600, 3)).astype(np.uint8)
+    codes[5, 0], codes[::50, 1] = 2, MISSING
+    completed = impute(table_of(codes, [3, 2, 2]), 1).completed.codes
+    assert (completed[:, 0] == codes[:, 0]).all()
+    assert set(completed[:, 1]) == {0, 1}
+
+
+@every_imputer
 def test_a_complete_table_comes_back_as_it_is(impute):
     truth = load_network("asia").sample(30, seed=1)
     assert impute(truth, 1).completed == truth

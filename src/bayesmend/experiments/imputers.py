@@ -213,9 +213,12 @@ def impute_miceforest(data: Any, *, rounds: int = 5, seed: Seed = None) -> Imput
                 zip(codes.T, codes_in_use(codes), strict=True)
             )
         }
-        kernel = package.ImputationKernel(
-            pandas.DataFrame(columns), mean_match_candidates=0, random_state=number
-        )
+        with warnings.catch_warnings():
+            # States are compared as they are: none is grouped with others.
+            warnings.filterwarnings("ignore", ".* have very rare categories")
+            kernel = package.ImputationKernel(
+                pandas.DataFrame(columns), mean_match_candidates=0, random_state=number
+            )
         kernel.mice(rounds, verbose=False, num_threads=1)
         filled = kernel.complete_data(0)
         return np.column_stack([filled[name].cat.codes for name in columns]).astype(
