@@ -10,8 +10,9 @@ from scipy import stats
 from tinyexperiment import EXACT, FIRST, LAST, tiny
 
 from bayesmend.errors import DataError
+from bayesmend.experiments.colours import colour_of
 from bayesmend.experiments.design import Block, Measure, Method, Setting
-from bayesmend.experiments.figure import colour_of, write_figures
+from bayesmend.experiments.figure import write_figures
 from bayesmend.experiments.published import PUBLISHED, published_values
 from bayesmend.experiments.results import summarise
 from bayesmend.experiments.writing import (

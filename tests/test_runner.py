@@ -16,9 +16,10 @@ from tinyexperiment import EXACT, FIRST, LAST, dawdle, die, fail, tiny
 
 import bayesmend as bm
 from bayesmend.errors import DataError, ParameterError, ShortfallWarning
-from bayesmend.experiments.design import Method, Run, Setting, select
+from bayesmend.experiments.design import Method, Run, Setting
 from bayesmend.experiments.rawrows import RawRows, read_rows
 from bayesmend.experiments.runner import RunError, execute, run_experiment
+from bayesmend.experiments.selection import select
 from bayesmend.experiments.sources import DataFolder
 
 NOWHERE = DataFolder(None)

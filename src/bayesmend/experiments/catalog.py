@@ -16,6 +16,10 @@ _EXPERIMENTS = {
     "table3": ("table3", "SPECT, 3, 5 and 10 % of the cells, of one value"),
     "table4": ("table4", "smoking cessation, hidden labels of smokers"),
     "table5": ("table5", "car evaluation, 100 hidden labels of one class"),
+    "optimum": ("optimum", "how often the t-local search attains the proven optimum"),
+    "imputation": ("imputation", "four networks, three mechanisms, against peers"),
+    "real": ("real", "real tables with real holes, 10 % more hidden, against peers"),
+    "optimism": ("optimism", "where augmentation is too optimistic, and where not"),
 }
 NAMES = {name: about for name, (_, about) in _EXPERIMENTS.items()}
 """Names of the experiments, each with a line about it."""

@@ -12,11 +12,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from bayesmend.data import IncompleteData
-from bayesmend.errors import ParameterError
 from bayesmend.experiments.sources import DataFolder
 from bayesmend.hidden import Hidden
 from bayesmend.network import Network
@@ -25,14 +24,15 @@ __all__ = [
     "ACCURACY",
     "Answer",
     "Block",
+    "Curves",
     "Experiment",
     "Measure",
     "Method",
+    "Place",
     "Run",
     "Setting",
     "Task",
     "fingerprint",
-    "select",
 ]
 
 
@@ -166,6 +166,8 @@ class Method:
         It knows what the others do not (the true network) and does not compete.
     max_repetitions : int, optional
         Run it on so many repetitions of each setting, when it is slow.
+    reports : tuple of str, optional
+        The measures that say something about it; all by default.
     """
 
     name: str
@@ -175,6 +177,7 @@ class Method:
     family: str = ""
     is_reference: bool = False
     max_repetitions: int | None = None
+    reports: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +196,8 @@ class Measure:
         Decimals in the table.
     is_better_high : bool
         Whether more is better.
+    is_contest : bool
+        Whether the best are marked; some measures describe and do not judge.
     limits : tuple of float, optional
         Between which scaled values lie; the axis of figures.
     """
@@ -202,6 +207,7 @@ class Measure:
     scale: float = 1.0
     digits: int = 2
     is_better_high: bool = True
+    is_contest: bool = True
     limits: tuple[float, float] | None = None
 
 
@@ -233,6 +239,47 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where the result of a method in a block goes in a figure of curves.
+
+    Parameters
+    ----------
+    panel : str
+        Title of the panel.
+    x : float
+        Position on the axis.
+    curve : str
+        Label of the curve; one is drawn through all places with the same label.
+    colour : str or int
+        The method whose colour it has, or a number for the next of a few colours.
+    """
+
+    panel: str
+    x: float
+    curve: str
+    colour: str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """How to draw a sweep: curves over an axis in place of a row for each method.
+
+    Parameters
+    ----------
+    x_label : str
+        What is on the axis.
+    place : callable
+        ``place(block, method)`` gives a `Place`, or None for what is not drawn.
+    is_log : bool
+        Whether the axis is logarithmic.
+    """
+
+    x_label: str
+    place: Callable[[Block, Method], Place | None]
+    is_log: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Experiment:
     """A design: which tables, which methods, and how the results are laid out.
 
@@ -256,6 +303,9 @@ class Experiment:
         Methods that the text compares with every other one.
     notes : tuple of str
         What the protocol leaves open and how it was decided; printed with the table.
+    curves : Curves, optional
+        For a sweep over many settings: the page has one line for each block and one
+        column for each method, and the figure shows curves.
     """
 
     name: str
@@ -270,6 +320,7 @@ class Experiment:
     measures: tuple[Measure, ...] = (ACCURACY,)
     focus: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    curves: Curves | None = None
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -309,69 +360,3 @@ def fingerprint(parameters: Mapping[str, Any]) -> str:
     """
     text = json.dumps(parameters, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-def select(
-    experiment: Experiment,
-    *,
-    methods: Sequence[str] | None = None,
-    settings: Sequence[str] | None = None,
-    repetitions: int | None = None,
-    quick: bool = False,
-) -> Experiment:
-    """Give the part of an experiment that was asked for.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The whole.
-    methods : sequence of str, optional
-        Names of methods, or of families of methods.
-    settings : sequence of str, optional
-        Beginnings of the names of settings.
-    repetitions : int, optional
-        At most so many repetitions of each setting, the first ones.
-    quick : bool, default=False
-        As many as the experiment itself calls quick, unless `repetitions` says more.
-    """
-    if repetitions is None and quick:
-        repetitions = experiment.quick_repetitions
-    kept = _starting_with(experiment, settings)
-    return replace(
-        experiment,
-        methods=_named(experiment, methods),
-        settings=tuple(
-            replace(setting, repetitions=tuple(setting.repetitions)[:repetitions])
-            for setting in kept
-        ),
-    )
-
-
-def _named(experiment: Experiment, names: Sequence[str] | None) -> tuple[Method, ...]:
-    if names is None:
-        return experiment.methods
-    known = {name for m in experiment.methods for name in (m.name, m.family) if name}
-    for name in names:
-        if name not in known:
-            message = (
-                f"{experiment.name} has no method {name!r}. Known: "
-                f"{', '.join(sorted(known))}."
-            )
-            raise ParameterError(message)
-    return tuple(m for m in experiment.methods if {m.name, m.family} & set(names))
-
-
-def _starting_with(
-    experiment: Experiment, starts: Sequence[str] | None
-) -> tuple[Setting, ...]:
-    if starts is None:
-        return experiment.settings
-    for start in starts:
-        if not any(s.name.startswith(start) for s in experiment.settings):
-            known = ", ".join(s.name for s in experiment.settings)
-            message = (
-                f"{experiment.name} has no setting that starts with {start!r}. "
-                f"Known: {known}."
-            )
-            raise ParameterError(message)
-    return tuple(s for s in experiment.settings if s.name.startswith(tuple(starts)))

@@ -10,43 +10,16 @@ from typing import Any
 import numpy as np
 
 from bayesmend.csvout import write_chunks
+from bayesmend.experiments.colours import colour_of
+from bayesmend.experiments.curves import draw_sweep
 from bayesmend.experiments.extras import need
 from bayesmend.experiments.results import Line, Results
+from bayesmend.experiments.sweeps import lay_out
 from bayesmend.formats.text import write_text
 
-__all__ = ["colour_of", "draw_lines", "write_figures"]
+__all__ = ["draw_lines", "write_figures"]
 
-# Okabe and Ito's colours, told apart by all readers; kindred methods have kindred ones.
-_COLOURS = {
-    "exact": "#0072b2",
-    "local": "#56b4e9",
-    "auto": "#004b76",
-    "em": "#d55e00",
-    "em-hard": "#e69f00",
-    "svm": "#009e73",
-    "lapsvm": "#00664a",
-    "knn": "#cc79a7",
-    "iterative": "#9b4a7a",
-    "miceforest": "#7a5c00",
-    "mode": "#7f7f7f",
-    "truth": "#000000",
-}
-_OTHER = "#b0a8b9"
 _FORMATS = ("png", "svg")
-
-
-def colour_of(method: str) -> str:
-    """Give the colour of a method, the same in every figure of the project.
-
-    A name that begins with that of a known method has its colour.
-
-    Examples
-    --------
-    >>> colour_of("local-1") == colour_of("local-2") != colour_of("exact")
-    True
-    """
-    known = [name for name in _COLOURS if method.startswith(name)]
-    return _COLOURS[max(known, key=len)] if known else _OTHER
 
 
 def draw_lines(lines: Sequence[Line], *, ax: Any) -> Any:
@@ -96,33 +69,42 @@ def write_figures(results: Results, folder: Path) -> list[Path]:
     A file appears whole or not at all.
     """
     paths = []
+    curves = results.experiment.curves
     for measure in results.experiment.measures:
-        blocks: dict[str, list[Line]] = {}
-        for line in results.lines:
-            if line.measure == measure and line.is_shown and line.block.is_drawn:
-                blocks.setdefault(line.block.label, []).append(line)
-        if not blocks:
+        lines = [
+            line
+            for line in results.lines
+            if line.measure == measure and line.is_shown and line.block.is_drawn
+        ]
+        if not lines:
             continue
-        figure = _draw(list(blocks.values()), measure.label)
+        if curves is None:
+            figure = _draw(lines, measure.label)
+        else:
+            figure = draw_sweep(lay_out(lines, curves), curves, measure.label)
         is_main = measure is results.experiment.measures[0]
         name = results.experiment.name + ("" if is_main else f"-{measure.name}")
         paths += [_save(figure, folder / f"{name}.{suffix}") for suffix in _FORMATS]
     return paths
 
 
-def _draw(blocks: Sequence[Sequence[Line]], label: str) -> Any:
+def _draw(lines: Sequence[Line], label: str) -> Any:
+    by_block: dict[str, list[Line]] = {}
+    for line in lines:
+        by_block.setdefault(line.block.label, []).append(line)
+    blocks = list(by_block.values())
     # A figure of its own, apart from pyplot: no window, no state left behind.
     figure_class = need("matplotlib.figure").Figure
-    heights = [len(lines) + 1.2 for lines in blocks]
+    heights = [len(block) + 1.2 for block in blocks]
     figure = figure_class(
         figsize=(7.5, 0.24 * sum(heights) + 1.0), layout="constrained"
     )
     axes = figure.subplots(
         len(blocks), 1, sharex=True, squeeze=False, height_ratios=heights
     )
-    for ax, lines in zip(axes[:, 0], blocks, strict=True):
-        draw_lines(lines, ax=ax)
-    is_compared = any(line.published is not None for block in blocks for line in block)
+    for ax, block in zip(axes[:, 0], blocks, strict=True):
+        draw_lines(block, ax=ax)
+    is_compared = any(line.published is not None for line in lines)
     published = "; diamond: published" if is_compared else ""
     axes[-1, 0].set_xlabel(
         f"{label}  (pale: repetitions; dot and bar: mean, 95 % interval{published})",

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bayesmend.experiments.catalog import load_experiment
-from bayesmend.experiments.design import select
 from bayesmend.experiments.extras import need
 from bayesmend.experiments.figure import write_figures
 from bayesmend.experiments.rawrows import Say, check_protocol, read_rows
 from bayesmend.experiments.results import Results, summarise
 from bayesmend.experiments.runner import Tick, run_experiment
+from bayesmend.experiments.selection import select
 from bayesmend.experiments.sources import DataFolder
 from bayesmend.experiments.writing import render_tables, write_results
 
@@ -64,7 +64,7 @@ def reproduce(
     data : Path, optional
         Folder of data; by default the one that BAYESMEND_DATA names.
     quick, methods, settings, repetitions
-        The part to carry out; see `bayesmend.experiments.design.select`.
+        The part to carry out; see `bayesmend.experiments.selection.select`.
     seed : int, default=1
         From which all seeds follow.
     time_limit : float, optional

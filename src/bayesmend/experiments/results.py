@@ -174,7 +174,8 @@ def _block_lines(
     for method in experiment.methods:
         groups = _repetitions(experiment, block, method, kept)
         values = _values(groups, measure)
-        if not values:
+        is_told = method.reports is None or measure.name in method.reports
+        if not values or not is_told:
             continue
         used = [row for repetition in values for row in groups[repetition]]
         gaps = _gaps(used)
@@ -286,7 +287,11 @@ def _mark(lines: Sequence[Line], comparisons: Sequence[Comparison]) -> list[Line
     As in the paper, two marked results are each significantly better than the rest,
     and not necessarily different from each other.
     """
-    rivals = [x for x in lines if x.is_shown and not x.method.is_reference]
+    rivals = [
+        x
+        for x in lines
+        if x.is_shown and x.measure.is_contest and not x.method.is_reference
+    ]
     rivals.sort(key=_merit, reverse=True)
     p_values = {
         frozenset((c.method.name, c.other.name)): c.t_test.p_value for c in comparisons

@@ -18,7 +18,7 @@ from bayesmend.errors import DataError
 from bayesmend.formats import read_network
 from bayesmend.network import Network
 
-__all__ = ["VARIABLE", "DataFolder", "network_file"]
+__all__ = ["VARIABLE", "DataFolder", "network_file", "network_files"]
 
 VARIABLE = "BAYESMEND_DATA"
 """The environment variable that names the folder of data."""
@@ -58,6 +58,11 @@ SOURCES |= {
 def network_file(name: str) -> str:
     """Give the name of a network's file within the folder of data."""
     return f"networks/{name}.bif"
+
+
+def network_files(name: str) -> tuple[str, ...]:
+    """Give the files that a network needs: none when it ships with the package."""
+    return () if name in available_networks() else (network_file(name),)
 
 
 @dataclass(frozen=True, slots=True)

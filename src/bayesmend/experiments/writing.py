@@ -8,8 +8,10 @@ import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from bayesmend.experiments.design import Experiment
 from bayesmend.experiments.published import SOURCE
 from bayesmend.experiments.results import Comparison, Line, Results
+from bayesmend.experiments.sweeps import lay_out, show_mean, show_seconds
 from bayesmend.formats.text import write_text
 
 __all__ = [
@@ -48,7 +50,7 @@ def render_markdown(results: Results) -> str:
     """Give title, table, tests and notes as one Markdown page."""
     experiment = results.experiment
     parts = [render_tables(results)]
-    tests = _tests(results)
+    tests = "" if experiment.curves else _tests(results)
     if tests:
         parts.append("## Tests\n")
         parts.append(
@@ -70,7 +72,15 @@ def render_tables(results: Results) -> str:
     for measure in experiment.measures:
         lines = [x for x in results.lines if x.measure == measure and x.is_shown]
         parts.append(f"## {measure.label[:1].upper()}{measure.label[1:]}\n")
-        parts.append(_markdown_table(lines))
+        if experiment.curves is None:
+            parts.append(_markdown_table(lines))
+        else:
+            parts.append(_sweep_table(lines, experiment))
+    if experiment.curves is not None:
+        lines = [x for x in results.lines if x.measure == experiment.measures[0]]
+        sweep = lay_out(lines, experiment.curves)
+        parts.append("## Seconds of a run\n")
+        parts.append(_table(*sweep.table(experiment.curves.x_label, show_seconds)))
     return "\n".join(parts)
 
 
@@ -119,6 +129,25 @@ def _markdown_table(lines: Sequence[Line]) -> str:
     if is_compared:
         legend += f" Published: {SOURCE}."
     return f"{_table(header, rows)}\n{legend}\n"
+
+
+def _sweep_table(lines: Sequence[Line], experiment: Experiment) -> str:
+    """Give one line for each setting, one column for each method."""
+    assert experiment.curves is not None
+    table = _table(
+        *lay_out(lines, experiment.curves).table(experiment.curves.x_label, show_mean)
+    )
+    legend = (
+        "Mean ± half the 95 % interval; in brackets the repetitions of a method that "
+        f"has fewer than others. All else is in `{experiment.name}.csv`, the paired "
+        f"tests in `{experiment.name}-tests.csv`."
+    )
+    if any(line.is_best for line in lines):
+        legend += (
+            " Bold: significantly better (paired t-test, 5 %) than every method of "
+            "the setting that is not bold."
+        )
+    return f"{table}\n{legend}\n"
 
 
 def _proof(line: Line) -> str:
