@@ -132,6 +132,7 @@ def learn_em(
             table.names, max_parents=max_parents
         ),
         solver=solver,
+        hard=hard,
         max_iter=max_iter,
         tol=tol,
         clock=clock,
@@ -140,16 +141,14 @@ def learn_em(
     )
     if table.is_complete:
         return _learn_complete(search, method, constraints, max_parents)
-    search.run(tuple(starts), redraws, hard=hard)
+    search.run(tuple(starts), redraws)
     return _assemble(search, method)
 
 
 def _assemble(search: Search, method: str) -> EmResult:
     assert search.best is not None
     data, best = search.table.data, search.best
-    network = search.table.network(
-        best.fitted.dag, best.fitted.counts, search.score.ess
-    )
+    network = search.network()
     engine = search.table.engine
     n_threads, max_memory = engine.n_threads, engine.max_memory
     filled = impute(network, data, n_threads=n_threads, max_memory=max_memory)
