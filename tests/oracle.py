@@ -377,15 +377,16 @@ def em_step(parents, card, cpts, rows, weights, ess=0.0):
     return tables
 
 
-def fit_by_em(parents, card, cpts, rows, weights, tol):
-    """Parameters that gain less than `tol`, with their log-likelihood."""
+def fit_by_em(parents, card, cpts, rows, weights, tol, max_iter=500):
+    """Parameters that gain less than `tol`, or after `max_iter` steps."""
     before = observed_log_likelihood(parents, card, cpts, rows, weights)
-    while True:
+    for _ in range(max_iter):
         cpts = em_step(parents, card, cpts, rows, weights)
         now = observed_log_likelihood(parents, card, cpts, rows, weights)
         if now - before < tol:
-            return cpts, now
+            break
         before = now
+    return cpts
 
 
 def observed_score(parents, card, cpts, rows, weights, kind, ess):
@@ -409,7 +410,7 @@ def structural_em(rows, card, weights, max_parents, kind, ess, shares, tol):
     """Observed-data scores of the structures on the way from the empty graph."""
     parents, cpts, reached = [()] * len(card), [[list(one)] for one in shares], []
     while True:
-        cpts, _ = fit_by_em(parents, card, cpts, rows, weights, tol)
+        cpts = fit_by_em(parents, card, cpts, rows, weights, tol)
         found = observed_score(parents, card, cpts, rows, weights, kind, ess)
         if reached and found <= reached[-1] + 1e-6:
             return [*reached, found]

@@ -94,9 +94,7 @@ def test_without_holes_it_is_plain_estimation(method):
         dag, data = case.network.dag, case.data
         exact = bm.Network.fit(dag, data, method=method, ess=2.0)
         np.testing.assert_allclose(flat(found.network.cpts), flat(exact.cpts))
-        likelihood = oracle.observed_log_likelihood(
-            *plain(exact), case.rows, case.mass
-        )
+        likelihood = oracle.observed_log_likelihood(*plain(exact), case.rows, case.mass)
         assert found.log_likelihood[-1] == pytest.approx(likelihood)
 
 
@@ -157,7 +155,9 @@ def test_weights_multiply_like_copies_of_rows():
     for seed in range(500, 540):
         case = random_case(seed)
         times = np.random.default_rng(seed).integers(0, 4, len(case.rows)).tolist()
-        copies = [row for row, n in zip(case.rows, times, strict=True) for _ in range(n)]
+        copies = [
+            row for row, n in zip(case.rows, times, strict=True) for _ in range(n)
+        ]
         if not copies:
             continue
         weighted = fit(Case(case.network, case.rows, list(map(float, times))))
@@ -323,4 +323,3 @@ def test_a_structure_too_dense_for_exact_inference_is_an_error():
     table = bm.IncompleteData.from_table(data, states=states)
     with pytest.raises(InferenceError, match="max_memory"):
         bm.fit_parameters(network.dag, table, max_memory=1000)
-
