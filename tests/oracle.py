@@ -789,3 +789,59 @@ def worst_violation(lists, weights):
         for size in range(2, n + 1)
         for cluster in itertools.combinations(range(n), size)
     )
+
+
+# --- Laplacian support vector machine -------------------------------------------------
+
+
+def squared_distance(x, z):
+    return sum((a - b) ** 2 for a, b in zip(x, z, strict=True))
+
+
+def neighbour_graph(points, n_neighbors):
+    """Weights 0 or 1 between rows; neighbours are the nearest distinct points."""
+    distinct = sorted(set(points))
+
+    def is_near(x, z):
+        if x == z:
+            return False
+        others = sorted(squared_distance(x, other) for other in distinct if other != x)
+        last = others[min(n_neighbors, len(others)) - 1]
+        return squared_distance(x, z) <= last * (1 + 1e-12)
+
+    return [
+        [1.0 if is_near(x, z) or is_near(z, x) else 0.0 for z in points] for x in points
+    ]
+
+
+def rbf_kernel(points, gamma):
+    return [[math.exp(-gamma * squared_distance(x, z)) for z in points] for x in points]
+
+
+def linear_kernel(points):
+    return [
+        [sum(a * b for a, b in zip(x, z, strict=True)) for z in points] for x in points
+    ]
+
+
+def laplacian_svm_objective(
+    alpha, b, gram, weights, labels, *, gamma_a, gamma_i, normalized=False
+):
+    """The objective of Belkin et al. (2006) with a squared hinge, sum by sum.
+
+    Labels are -1, 1, or None for an unlabelled row.
+    """
+    n = len(gram)
+    f = [sum(gram[i][j] * alpha[j] for j in range(n)) for i in range(n)]
+    labelled = [i for i in range(n) if labels[i] is not None]
+    loss = sum(max(0.0, 1.0 - labels[i] * (f[i] + b)) ** 2 for i in labelled)
+    norm = sum(alpha[i] * f[i] for i in range(n))
+    degree = [sum(row) for row in weights]
+    g = [
+        f[i] / math.sqrt(degree[i]) if normalized and degree[i] else f[i]
+        for i in range(n)
+    ]
+    rough = sum(
+        weights[i][j] * (g[i] - g[j]) ** 2 / 2 for i in range(n) for j in range(n)
+    )
+    return loss / len(labelled) + gamma_a * norm + gamma_i * rough / n**2

@@ -226,7 +226,7 @@ def test_every_structure_solver_serves_the_local_search(solver, holed, tmp_path)
     [
         (
             ("--method", "magic"),
-            "method must be one of auto, exact, local. Got 'magic'",
+            "method must be one of auto, exact, local, em, em-hard. Got 'magic'",
         ),
         (("--score", "mdl"), "score must be one of bdeu, k2, bic, aic, loglik."),
         (("--ess", "0"), "ess must be a finite number > 0."),
@@ -385,3 +385,16 @@ def test_progress_shows_on_a_terminal_only(hard, tmp_path):
     assert "branch and bound: " in shown
     assert shown.endswith("\r\x1b[K")
     assert b"branch and bound" not in done.stdout
+
+
+def test_em_writes_the_same_files_with_probabilities(holed, tmp_path):
+    out = tmp_path / "out"
+    told = ok("learn", holed, "--method", "em", "--seed", "1", "--out", out)
+    report = result_of(out)
+    assert report["method"] == "em"
+    assert report["bound"] is None
+    assert report["log_likelihood"] < 0
+    assert "by probability:" in told
+    header = (out / "cells.csv").read_text().partition("\n")[0]
+    assert header == "row,variable,state,probability,runner_up,table"
+    assert "" not in {cell for row in table_of(out / "completed.csv") for cell in row}

@@ -12,7 +12,16 @@ import numpy as np
 import pytest
 from strategies import holed_table, linked_rows
 
-from bayesmend import IncompleteData, learn, learn_exact, learn_local, learn_structure
+from bayesmend import (
+    IncompleteData,
+    hide_mcar,
+    learn,
+    learn_em,
+    learn_exact,
+    learn_local,
+    learn_structure,
+    load_network,
+)
 from bayesmend.augment.result import describe_status
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.score import dag_score
@@ -159,7 +168,10 @@ def test_a_result_is_ready_for_json():
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"method": "magic"}, "method must be one of auto, exact, local. Got 'magic'"),
+        (
+            {"method": "magic"},
+            "method must be one of auto, exact, local, em, em-hard. Got 'magic'",
+        ),
         ({"solver": "magic"}, "Got 'magic'"),
         ({"method": "exact", "solver": "magic"}, "Got 'magic'"),
         ({"method": "local", "solver": "magic"}, "Got 'magic'"),
@@ -283,3 +295,13 @@ def test_ctrl_c_returns_a_valid_pair(n_vars, options):
     assert seconds < 0.5 + PATIENCE
     assert stopped == "interrupt"
     assert "optimal" not in status
+
+
+@pytest.mark.parametrize("method", ["em", "em-hard"])
+def test_em_is_learn_em(method):
+    data = hide_mcar(load_network("asia").sample(200, seed=1), 0.1, seed=1).data
+    found = learn(data, method=method, restarts=2, seed=3)
+    same = learn_em(data, hard=method == "em-hard", redraws=2, seed=3)
+    assert found.method == method
+    assert found.network == same.network
+    assert np.array_equal(found.completed.codes, same.completed.codes)

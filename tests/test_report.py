@@ -161,7 +161,7 @@ def test_long_tables_are_cut_and_say_so():
     constraints = bm.Constraints(required=[(p, "d") for p in "abc"])
     result = bm.learn_local(data, constraints=constraints, restarts=0, seed=1)
     text = render_report(result)
-    assert "more cells, with larger margins" in text
+    assert "more cells, more certain" in text
     assert "143 more rows are not shown" in text
     assert len(text) < 200_000
 
@@ -285,3 +285,13 @@ def test_the_trace_shows_every_move_and_a_bound_that_is_near(scores, bound, show
     assert ('class="bound"' in svg) == shows
     assert "nan" not in svg
     Page(svg)
+
+
+def test_a_result_of_em_is_told_by_probabilities():
+    data = bm.hide_mcar(bm.load_network("asia").sample(200, seed=1), 0.05, seed=1).data
+    result = bm.learn(data, method="em", seed=1)
+    page = render_report(result)
+    assert '<th class="n">probability</th>' in page
+    assert "log-likelihood" in page
+    assert "nothing is proven" in page
+    assert page.count("<circle") == len(result.trace)

@@ -7,6 +7,7 @@ import numpy as np
 import oracle
 import pytest
 from asking import empty_rows, grid, plain, table
+from ctrlc import ctrl_c_after
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
@@ -176,6 +177,24 @@ def test_evidence_that_no_sample_meets_is_an_error():
     assert bm.log_evidence(network, row, **options)[0] == -math.inf
     with pytest.raises(InferenceError, match=r"with the evidence b=v. Raise n_s"):
         bm.query(network, "a", given={"b": "v"}, **options)
+
+
+def test_samples_to_draw_from_must_fit_into_memory():
+    asia = bm.load_network("asia")
+    message = r"drawing from n_samples=1,000,000,000 needs 8 GB, more than max_memory=1"
+    options = {"n_samples": 10**9, "n_threads": 1}
+    with pytest.raises(InferenceError, match=message):
+        bm.draw(asia, empty_rows(asia), **WEIGHTING, **options)
+
+
+@pytest.mark.parametrize("n_rows", [1, 100])
+def test_ctrl_c_ends_the_sampling(n_rows):
+    asia = bm.load_network("asia")
+    rows = empty_rows(asia, n_rows) | {"dysp": ["yes"] * n_rows}
+    with ctrl_c_after(0.1, raises=True):
+        bm.marginals(asia, rows, **WEIGHTING, n_samples=10**8 // n_rows)
+    with ctrl_c_after(0.1, raises=True):
+        bm.draw(asia, rows, **WEIGHTING, n_samples=2 * 10**7 // n_rows)
 
 
 def test_the_most_probable_explanation_has_no_approximate_method():

@@ -243,13 +243,54 @@ void write(const Weigher& weigher, std::span<const Hole> holes, const Sums& sums
 }
 
 // One request: the draws of many rows are shared out by row, those of few rows by block.
-struct Task {
+class Task {
+ public:
+  Task(const Weigher& weigher_, std::size_t n_vars, std::size_t n_rows, std::size_t n_samples_,
+       std::size_t n_threads, const Stop& stop)
+      : weigher(weigher_),
+        n_samples(n_samples_),
+        by_row_(n_rows >= kFewRows),
+        n_rows_(n_rows),
+        stop_(stop),
+        scratch_(resolve_threads(n_threads), Scratch(n_vars)) {}
+
   const Weigher& weigher;
-  std::size_t n_samples;
-  std::size_t n_threads;
-  const Stop& stop;
-  bool by_row;
-  std::vector<Scratch> scratch;  // per thread
+  const std::size_t n_samples;
+
+  // work(row, thread) returns false when it was stopped.
+  template <class Work>
+  bool for_rows(Work&& work) {
+    if (by_row_) {
+      return parallel_for(n_rows_, scratch_.size(), stop_,
+                          [&](std::size_t row, std::size_t thread) { work(row, thread); });
+    }
+    for (std::size_t row = 0; row < n_rows_; ++row) {
+      if (!work(row, 0)) return false;
+    }
+    return true;
+  }
+
+  // Calls work(block, scratch) for blocks first .. last of the row that `row_thread` has.
+  template <class Work>
+  bool for_blocks(std::size_t first, std::size_t last, std::size_t row_thread, Work&& work) {
+    if (!by_row_) {
+      // A few blocks end before parallel_for looks for the first time.
+      if (stop_ && stop_()) return false;
+      return parallel_for(
+          last - first, scratch_.size(), stop_,
+          [&](std::size_t block, std::size_t thread) { work(first + block, scratch_[thread]); });
+    }
+    for (std::size_t block = first; block < last; ++block) work(block, scratch_[row_thread]);
+    return true;
+  }
+
+  Scratch& scratch(std::size_t thread) { return scratch_[thread]; }
+
+ private:
+  bool by_row_;
+  std::size_t n_rows_;
+  const Stop& stop_;
+  std::vector<Scratch> scratch_;  // per thread
 };
 
 bool weigh_row(Task& task, std::span<const Hole> holes, std::size_t row, std::size_t row_thread,
@@ -265,18 +306,13 @@ bool weigh_row(Task& task, std::span<const Hole> holes, std::size_t row, std::si
   for (std::size_t done = 0; done < n_blocks; done += kBlocksAtOnce) {
     const std::size_t n_now = std::min(kBlocksAtOnce, n_blocks - done);
     std::vector<Sums> parts(n_now, Sums(n_states));
-    const auto run = [&](std::size_t block, std::size_t thread) {
-      Scratch& own = task.scratch[task.by_row ? row_thread : thread];
-      const std::size_t first = (done + block) * kBlock;
+    const auto add = [&](std::size_t block, Scratch& own) {
+      const std::size_t first = block * kBlock;
       const std::size_t size = std::min(kBlock, n_here - first);
       task.weigher.run(plan, row, first, size, own);
-      parts[block] = add_up(task.weigher, holes, n_states, size, own);
+      parts[block - done] = add_up(task.weigher, holes, n_states, size, own);
     };
-    if (task.by_row) {
-      for (std::size_t block = 0; block < n_now; ++block) run(block, row_thread);
-    } else if (!parallel_for(n_now, task.n_threads, task.stop, run)) {
-      return false;
-    }
+    if (!task.for_blocks(done, done + n_now, row_thread, add)) return false;
     for (Sums& part : parts) sums.merge(part);
   }
   write(task.weigher, holes, sums, row, n_here, result);
@@ -299,26 +335,31 @@ std::size_t pick(std::span<const double> sums, std::uint64_t seed, std::size_t r
   return static_cast<std::size_t>(found - sums.begin());
 }
 
-// Running sums of the weights of a row's draws; their log-mean goes to `log_evidence`.
-std::vector<double> sum_weights(const Weigher& weigher, const Plan& plan, std::size_t row,
-                                std::size_t n_samples, Scratch& scratch, double& log_evidence) {
-  std::vector<double> sums(n_samples);  // log-weights at first
-  for (std::size_t first = 0; first < n_samples; first += kBlock) {
-    const std::size_t size = std::min(kBlock, n_samples - first);
-    weigher.run(plan, row, first, size, scratch);
-    std::copy_n(scratch.log_weight.begin(), size,
-                sums.begin() + static_cast<std::ptrdiff_t>(first));
-  }
+// Running sums of the weights of a row's draws, empty when all are zero; the log of their mean
+// goes to `log_evidence`. False when stopped.
+bool sum_weights(Task& task, const Plan& plan, std::size_t row, std::size_t thread,
+                 std::vector<double>& sums, double& log_evidence) {
+  const std::size_t n_here = plan.is_certain ? 1 : task.n_samples;
+  sums.resize(n_here);  // log-weights at first
+  const auto weigh_block = [&](std::size_t block, Scratch& own) {
+    const std::size_t first = block * kBlock, size = std::min(kBlock, n_here - first);
+    task.weigher.run(plan, row, first, size, own);
+    std::copy_n(own.log_weight.begin(), size, sums.begin() + static_cast<std::ptrdiff_t>(first));
+  };
+  if (!task.for_blocks(0, (n_here + kBlock - 1) / kBlock, thread, weigh_block)) return false;
   const double peak = *std::max_element(sums.begin(), sums.end());
   log_evidence = kNone;
-  if (peak == kNone) return {};
   double total = 0.0;
+  if (peak == kNone) {
+    sums.clear();
+    return true;
+  }
   for (double& sum : sums) {
     total += std::exp(sum - peak);
     sum = total;
   }
-  log_evidence = peak + std::log(total / static_cast<double>(n_samples));
-  return sums;
+  log_evidence = peak + std::log(total / static_cast<double>(n_here));
+  return true;
 }
 
 }  // namespace
@@ -333,19 +374,10 @@ Weighted weigh(const FlatNetwork& network, std::span<const std::int32_t> order, 
   Weighted result{std::vector<double>(wanted.n_probabilities),
                   std::vector<double>(wanted.n_probabilities), std::vector<double>(n_rows),
                   std::vector<double>(n_rows)};
-  n_threads = resolve_threads(n_threads);
-  Task task{weigher, n_samples,          n_threads,
-            stop,    n_rows >= kFewRows, {n_threads, Scratch(network.n_vars())}};
-  bool is_complete = true;
-  if (task.by_row) {
-    is_complete = parallel_for(n_rows, n_threads, stop, [&](std::size_t row, std::size_t thread) {
-      weigh_row(task, wanted.of(row), row, thread, result);
-    });
-  } else {
-    for (std::size_t row = 0; row < n_rows && is_complete; ++row) {
-      is_complete = weigh_row(task, wanted.of(row), row, 0, result);
-    }
-  }
+  Task task(weigher, network.n_vars(), n_rows, n_samples, n_threads, stop);
+  const bool is_complete = task.for_rows([&](std::size_t row, std::size_t thread) {
+    return weigh_row(task, wanted.of(row), row, thread, result);
+  });
   return is_complete ? result : Weighted{};
 }
 
@@ -360,14 +392,13 @@ WeightedDraws weighted_draws(const FlatNetwork& network, std::span<const std::in
     std::copy(table.cells.begin(), table.cells.end(),
               result.cells.begin() + static_cast<std::ptrdiff_t>(draw * n_cells));
   }
-  n_threads = resolve_threads(n_threads);
-  std::vector<Scratch> scratch(n_threads, Scratch(network.n_vars()));
+  Task task(weigher, network.n_vars(), n_rows, n_samples, n_threads, stop);
   const auto draw_row = [&](std::size_t row, std::size_t thread) {
-    Scratch& own = scratch[thread];
     const Plan plan = weigher.plan(row);
-    const std::vector<double> sums = sum_weights(
-        weigher, plan, row, plan.is_certain ? 1 : n_samples, own, result.log_evidence[row]);
-    if (plan.is_certain || sums.empty()) return;
+    std::vector<double> sums;
+    if (!sum_weights(task, plan, row, thread, sums, result.log_evidence[row])) return false;
+    if (plan.is_certain || sums.empty()) return true;
+    Scratch& own = task.scratch(thread);
     for (std::size_t draw = 0; draw < n_draws; ++draw) {
       const std::size_t chosen = pick(sums, seed, row, draw), first = chosen - chosen % 2;
       weigher.run(plan, row, first, 2, own);  // the same draw once more
@@ -376,8 +407,9 @@ WeightedDraws weighted_draws(const FlatNetwork& network, std::span<const std::in
             own.cells[variable * kBlock + (chosen - first)];
       }
     }
+    return true;
   };
-  const bool is_complete = parallel_for(n_rows, n_threads, stop, draw_row);
+  const bool is_complete = task.for_rows(draw_row);
   return is_complete ? result : WeightedDraws{};
 }
 

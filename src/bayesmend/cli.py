@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesmend.commands import demo, impute, learn, query, structure
+from bayesmend.commands import demo, impute, learn, query, reproduce, structure
 from bayesmend.options import (
     Debug,
     Discretize,
@@ -260,6 +260,7 @@ app.command()(impute)
 app.command()(query)
 app.command()(structure)
 app.command()(demo)
+app.command()(reproduce)
 
 
 # What each way of hiding accepts besides its own option.

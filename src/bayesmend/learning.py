@@ -10,16 +10,18 @@ from bayesmend.augment.local import learn_local
 from bayesmend.augment.result import AugmentResult, describe_status
 from bayesmend.constraints import Constraints
 from bayesmend.data import IncompleteData
+from bayesmend.em import EmResult, learn_em
 from bayesmend.errors import ParameterError
 from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.solution import Clock, Progress
 from bayesmend.structure.solvers import SOLVERS, Solver
 
-__all__ = ["METHODS", "learn"]
+__all__ = ["METHODS", "Result", "learn"]
 
-Method = Literal["auto", "exact", "local"]
+Method = Literal["auto", "exact", "local", "em", "em-hard"]
 METHODS = get_args(Method)
+Result = AugmentResult | EmResult
 
 # Up to so many variables `auto` tries for a proof, and takes so long without a limit.
 _EXACT_VARS = 20
@@ -42,19 +44,22 @@ def learn(
     seed: Seed = None,
     n_threads: int = 0,
     progress: Progress | None = None,
-) -> AugmentResult:
+) -> Result:
     """Learn a network from data with holes, and mend the data.
 
     Parameters
     ----------
     data : IncompleteData, frame, array or path
         A table with missing cells.
-    method : {"auto", "exact", "local"}, default="auto"
+    method : {"auto", "exact", "local", "em", "em-hard"}, default="auto"
         ``exact``: the best structure and completion of all, proven, or the gap when a
         limit comes first. ``local``: no change of `locality` cells with any structure
         is better. ``auto``: exact for up to 20 variables within half the time limit (or
         of a minute); without a proof by then, the local optimum from there, with the
-        bound. Local beyond 20. ``detail["chosen"]`` says what it chose.
+        bound. Local beyond 20. ``detail["chosen"]`` says what it chose. ``em``:
+        structural expectation-maximisation, which weighs all completions instead of
+        choosing the best (`learn_em` has more options); ``em-hard``: its variant that
+        completes by the most probable explanation.
     score : Score or str, default="bdeu"
         The rule, or its name: bdeu, k2, bic, aic.
     ess : float, default=1.0
@@ -82,7 +87,7 @@ def learn(
 
     Returns
     -------
-    AugmentResult
+    AugmentResult or EmResult
         ``network``, ``completed``, ``cells``, ``score``, ``bound``, ``gap``,
         ``status``, ``trace``, ``seconds``.
 
@@ -118,6 +123,16 @@ def learn(
         "n_threads": n_threads,
         "progress": progress,
     }
+    if method in ("em", "em-hard"):
+        del common["locality"]
+        return learn_em(
+            table,
+            solver=solver,
+            hard=method == "em-hard",
+            redraws=common.pop("restarts"),
+            time_limit=time_limit,
+            **common,
+        )
     if method == "local":
         return learn_local(table, solver=solver, time_limit=time_limit, **common)
     if method == "exact":

@@ -3,7 +3,16 @@
 from bayesmend.commands.answering import impute, query
 from bayesmend.commands.demonstration import demo
 from bayesmend.commands.mending import learn
+from bayesmend.commands.reproducing import reproduce
 from bayesmend.commands.search import ProgressLine
 from bayesmend.commands.structures import structure
 
-__all__ = ["ProgressLine", "demo", "impute", "learn", "query", "structure"]
+__all__ = [
+    "ProgressLine",
+    "demo",
+    "impute",
+    "learn",
+    "query",
+    "reproduce",
+    "structure",
+]

@@ -36,14 +36,14 @@ from bayesmend.terminal import json_text, print_json, read_table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bayesmend.augment import AugmentResult
+    from bayesmend.learning import Result
 
 __all__ = ["OUTPUTS", "learn", "summarise", "write_outputs"]
 
 OUTPUTS = {
     "network.bif": "the network learned",
     "completed.csv": "the table with every hole filled",
-    "cells.csv": "each mended cell: row (from 0), variable, state, margin, runner_up",
+    "cells.csv": "each mended cell: row (from 0), variable, state, how sure, runner_up",
     "result.json": "score, bound, gap, status, arcs, options",
     "report.html": "all of this to look at in a browser",
 }
@@ -65,8 +65,9 @@ def learn(
         str,
         typer.Option(
             metavar="NAME",
-            help="exact (proven, or the gap), local (no small change is better), or "
-            "auto: exact up to 20 variables for half of --time-limit, else local.",
+            help="exact (proven, or the gap), local (no small change is better), em or "
+            "em-hard (structural EM, which weighs all completions), or auto: exact up "
+            "to 20 variables for half of --time-limit, else local.",
         ),
     ] = "auto",
     score: ScoreName = "bdeu",
@@ -77,13 +78,14 @@ def learn(
         typer.Option(metavar="T", help="Cells the local search changes at once."),
     ] = 1,
     restarts: Annotated[
-        int, typer.Option(metavar="N", help="Random starts of the local search.")
+        int, typer.Option(metavar="N", help="Random starts of local and em.")
     ] = 5,
     solver: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="Structure solver of local: auto, subsets, ilp, order or greedy.",
+            help="Structure solver of local and em: auto, subsets, ilp, order or "
+            "greedy.",
         ),
     ] = "auto",
     require: Require = None,
@@ -143,7 +145,7 @@ def learn(
 
 
 def write_outputs(
-    result: "AugmentResult",
+    result: "Result",
     folder: Path,
     options: dict[str, Any],
     *,
@@ -179,7 +181,7 @@ def write_outputs(
     return facts
 
 
-def summarise(result: "AugmentResult") -> str:
+def summarise(result: "Result") -> str:
     """Describe a result on a few lines."""
     from bayesmend.report.words import certificate, number, stopping
 
@@ -196,7 +198,7 @@ def summarise(result: "AugmentResult") -> str:
     return "\n".join([*lines, "", *_arcs(result), "", *_cells(result), ""])
 
 
-def _arcs(result: "AugmentResult") -> list[str]:
+def _arcs(result: "Result") -> list[str]:
     arcs = result.dag.arcs
     lines = [f"{result.dag.n_vars} variables, {_count(len(arcs), 'arc')}"]
     lines += [f"  {parent} -> {child}" for parent, child in arcs[:_SHOWN_ARCS]]
@@ -205,21 +207,20 @@ def _arcs(result: "AugmentResult") -> list[str]:
     return lines
 
 
-def _cells(result: "AugmentResult") -> list[str]:
-    from bayesmend.report.words import least_certain, number
+def _cells(result: "Result") -> list[str]:
+    from bayesmend.report.words import Alike, least_certain, number, sureness
 
     n_cells = len(result.cells)
     total = result.completed.n_rows * result.completed.n_vars
     doubtful = least_certain(result)[:_SHOWN_CELLS]
+    measure = sureness(result)
     lines = [f"{n_cells:,} of {total:,} cells mended"]
     if doubtful:
-        lines[0] += "; the least certain, by margin in nats:"
-    lines += [
-        f"  {number(alike.cell.margin)}  {alike.cell.variable} = {alike.cell.state}, "
-        f"else {alike.cell.runner_up}: row{'s' * (len(alike.rows) > 1)} "
-        f"{alike.show_rows(4)}"
-        for alike in doubtful
-    ]
+        lines[0] += f"; the least certain, by {measure.name}{measure.unit}:"
+    for cell, rows in doubtful:
+        where = f"row{'s' * (len(rows) > 1)} {Alike(cell, rows).show_rows(4)}"
+        told = f"{cell.variable} = {cell.state}, else {cell.runner_up}: {where}"
+        lines.append(f"  {number(measure.of(cell))}  {told}")
     return lines
 
 
@@ -227,7 +228,7 @@ def _count(n: int, what: str) -> str:
     return f"{n:,} {what}" + ("" if n == 1 else "s")
 
 
-def _tell(result: "AugmentResult") -> None:
+def _tell(result: "Result") -> None:
     """Say on stderr what a reader of the files alone would miss."""
     from bayesmend.report.words import stopping
 

@@ -4,16 +4,19 @@ import math
 from collections.abc import Sequence
 
 from bayesmend.augment.result import TraceEntry
+from bayesmend.em import EmStep
 from bayesmend.report.text import escape
 from bayesmend.report.words import number
 
 __all__ = ["draw_trace"]
 
+Entry = TraceEntry | EmStep
+
 _WIDTH, _HEIGHT = 640.0, 220.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 96.0, 24.0, 14.0, 28.0
 
 
-def draw_trace(trace: Sequence[TraceEntry], bound: float, seconds: float) -> str:
+def draw_trace(trace: Sequence[Entry], bound: float, seconds: float) -> str:
     """Draw the best score against time, and the bound where it lies near.
 
     Examples
@@ -64,17 +67,20 @@ class _Scale:
         return _HEIGHT - _BOTTOM - share * (_HEIGHT - _TOP - _BOTTOM)
 
 
-def _line(trace: Sequence[TraceEntry], scale: _Scale, seconds: float) -> str:
-    """Draw the score as a staircase that goes on to the end of the search."""
-    path, before = "", 0.0
+def _line(trace: Sequence[Entry], scale: _Scale, seconds: float) -> str:
+    """Draw the best score as a staircase that goes on to the end of the search."""
+    path, before, best = "", 0.0, -math.inf
     for entry in trace:
+        if entry.score < best:  # another start of the search, not as high yet
+            continue
+        best = entry.score
         x, y = scale.x(entry.seconds), scale.y(entry.score)
         path += f"M{x:.1f},{y:.1f}" if not path else f"V{before:.1f}H{x:.1f}V{y:.1f}"
         before = y
     return f'<path class="score" d="{path}H{scale.x(seconds):.1f}"/>'
 
 
-def _point(entry: TraceEntry, scale: _Scale) -> str:
+def _point(entry: Entry, scale: _Scale) -> str:
     told = f"{entry.kind}: {number(entry.score)} after {entry.seconds:.3g} s"
     return (
         f'<circle class="{escape(entry.kind)}" cx="{scale.x(entry.seconds):.1f}" '

@@ -5,20 +5,21 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 
-from bayesmend.augment.result import AugmentResult
+from bayesmend.em import EmResult
 from bayesmend.formats.text import write_text
+from bayesmend.learning import Result
 from bayesmend.report.chart import draw_trace
 from bayesmend.report.graph import draw_graph
 from bayesmend.report.style import SCRIPT, STYLE
 from bayesmend.report.tables import cell_table, cpt_section, fillings
 from bayesmend.report.text import escape
-from bayesmend.report.words import certificate, number, stopping
+from bayesmend.report.words import certificate, number, stopping, sureness
 
 __all__ = ["render_report", "write_report"]
 
 
 def write_report(
-    result: AugmentResult,
+    result: Result,
     path: str | os.PathLike[str],
     *,
     title: str = "Network and mended table",
@@ -30,7 +31,7 @@ def write_report(
 
     Parameters
     ----------
-    result : AugmentResult
+    result : AugmentResult or EmResult
         What `learn` returned.
     path : str or path
         The file to write; it appears whole or not at all.
@@ -54,7 +55,7 @@ def write_report(
 
 
 def render_report(
-    result: AugmentResult,
+    result: Result,
     *,
     title: str = "Network and mended table",
     notes: Mapping[str, str] | None = None,
@@ -80,7 +81,7 @@ def render_report(
     )
 
 
-def _header(result: AugmentResult, title: str) -> str:
+def _header(result: Result, title: str) -> str:
     data = result.completed
     kind = "proven" if result.is_optimal else "open"
     return (
@@ -92,7 +93,7 @@ def _header(result: AugmentResult, title: str) -> str:
     )
 
 
-def _facts(result: AugmentResult, notes: Mapping[str, str]) -> str:
+def _facts(result: Result, notes: Mapping[str, str]) -> str:
     detail = result.detail
     facts = {
         "score": number(result.score),
@@ -102,6 +103,8 @@ def _facts(result: AugmentResult, notes: Mapping[str, str]) -> str:
         "method": result.method,
         "time": f"{result.seconds:.3g} s",
     }
+    if isinstance(result, EmResult):
+        facts["log-likelihood"] = number(result.log_likelihood)
     for key, name in (("nodes", "nodes"), ("starts", "starts")):
         if detail.get(key) is not None:
             facts[name] = f"{detail[key]:,}"
@@ -122,7 +125,7 @@ def _facts(result: AugmentResult, notes: Mapping[str, str]) -> str:
     return f"<dl>{''.join(items)}</dl>{told}"
 
 
-def _network(result: AugmentResult) -> str:
+def _network(result: Result) -> str:
     counts = Counter(result.cells.variables.tolist())
     mended = [counts[v] for v in range(result.dag.n_vars)]
     has_either = bool(result.dag.cpdag().undirected)
@@ -136,31 +139,33 @@ def _network(result: AugmentResult) -> str:
     return f'<section><h2>Network</h2><div class="wide">{graph}</div>{legend}</section>'
 
 
-def _cells(result: AugmentResult) -> str:
+def _cells(result: Result) -> str:
     if len(result.cells) == 0:
         return ""
     return (
-        '<section><h2>Mended cells</h2><p class="note">The margin is what the score '
-        "loses when the cell alone takes the runner-up instead, everything else "
-        "unchanged: near 0, either would do. Rows count from 0, the header not "
-        "counted; cells alike share a line.</p>"
+        f'<section><h2>Mended cells</h2><p class="note">{sureness(result).meaning} '
+        "Rows count from 0, the header not counted; cells alike share a line.</p>"
         f"{fillings(result)}{cell_table(result)}</section>"
     )
 
 
-def _tables(result: AugmentResult) -> str:
+def _tables(result: Result) -> str:
     network = result.network
     sections = "".join(cpt_section(network, v) for v in range(network.n_vars))
     return f"<section><h2>Probabilities</h2>{sections}</section>"
 
 
-def _search(result: AugmentResult) -> str:
+def _search(result: Result) -> str:
     trace = [entry for entry in result.trace if math.isfinite(entry.score)]
     if not trace:
         return ""
     chart = draw_trace(trace, result.bound, result.seconds)
-    return (
-        f'<section><h2>Search</h2>{chart}<p class="note">Score of the best pair of '
-        "network and completion over time (logarithmic), a point per accepted move; "
-        "the dashed line is the upper bound, where it is near.</p></section>"
+    told = (
+        "Observed-data score of the best network over time (logarithmic), a point per "
+        "structure whose parameters were fitted."
+        if isinstance(result, EmResult)
+        else "Score of the best pair of network and completion over time (logarithmic),"
+        " a point per accepted move; the dashed line is the upper bound, where it is "
+        "near."
     )
+    return f'<section><h2>Search</h2>{chart}<p class="note">{told}</p></section>'

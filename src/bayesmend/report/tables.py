@@ -4,11 +4,11 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 
-from bayesmend.augment.result import AugmentResult
 from bayesmend.columns import Label
+from bayesmend.learning import Result
 from bayesmend.network import Network
 from bayesmend.report.text import escape
-from bayesmend.report.words import Alike, least_certain, number
+from bayesmend.report.words import Alike, least_certain, number, sureness
 
 __all__ = ["cell_table", "cpt_section", "fillings"]
 
@@ -17,36 +17,36 @@ _MAX_ROWS = 8
 _MAX_CONFIGS = 200
 
 
-def cell_table(result: AugmentResult) -> str:
+def cell_table(result: Result) -> str:
     """Tabulate the mended cells, the least certain first."""
     every = least_certain(result)
     shown = every[:_MAX_KINDS]
     if not shown:
         return ""
-    most = max(alike.cell.margin for alike in shown) or 1.0
+    measure = sureness(result)
+    most = max(measure.of(alike.cell) for alike in shown) or 1.0
     rows = [
         f"<tr><td>{escape(cell.variable)}</td><td>{escape(cell.state)}</td>"
         f"<td>{escape(cell.runner_up)}</td>"
-        f'<td class="n bar" style="--p:{_share(cell.margin, most):.3f}">'
-        f'{number(cell.margin)}</td><td class="n">{len(rows):,}</td>'
+        f'<td class="n bar" style="--p:{_share(measure.of(cell), most):.3f}">'
+        f'{number(measure.of(cell))}</td><td class="n">{len(rows):,}</td>'
         f'<td class="rows">{Alike(cell, rows).show_rows(_MAX_ROWS)}</td></tr>'
         for cell, rows in shown
     ]
     n_left = sum(len(alike.rows) for alike in every[_MAX_KINDS:])
     note = (
-        f'<p class="note">{n_left:,} more cells, with larger margins, are not shown '
-        "here.</p>"
+        f'<p class="note">{n_left:,} more cells, more certain, are not shown here.</p>'
         if n_left
         else ""
     )
     head = (
         "<tr><th>variable</th><th>mended as</th><th>runner-up</th>"
-        '<th class="n">margin</th><th class="n">cells</th><th>rows</th></tr>'
+        f'<th class="n">{measure.name}</th><th class="n">cells</th><th>rows</th></tr>'
     )
     return _table(head, rows, "The least certain mended cells first") + note
 
 
-def fillings(result: AugmentResult) -> str:
+def fillings(result: Result) -> str:
     """Tabulate how often each state was filled in, variable by variable."""
     cells = result.cells
     rows = []

@@ -3,14 +3,25 @@
 import math
 from typing import NamedTuple
 
-from bayesmend.augment.result import AugmentResult, CellRow
+from bayesmend.augment.result import CellRow
+from bayesmend.em import EmResult
+from bayesmend.imputation import ImputedCell
+from bayesmend.learning import Result
 
-__all__ = ["Alike", "certificate", "least_certain", "number", "stopping"]
+__all__ = [
+    "Alike",
+    "Sureness",
+    "certificate",
+    "least_certain",
+    "number",
+    "stopping",
+    "sureness",
+]
 
 _STOPS = {"interrupt": "Ctrl-C", "interrupted": "Ctrl-C"}
 
 
-def certificate(result: AugmentResult) -> str:
+def certificate(result: Result) -> str:
     """Say what is known about the score, in full sentences.
 
     Examples
@@ -32,7 +43,7 @@ def certificate(result: AugmentResult) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def stopping(result: AugmentResult) -> str | None:
+def stopping(result: Result) -> str | None:
     """Name what ended the search early: the time limit, Ctrl-C, memory; or None."""
     stopped = result.detail.get("stopped")
     if result.is_optimal or stopped is None:
@@ -58,7 +69,7 @@ def number(value: float) -> str:
 class Alike(NamedTuple):
     """Mended cells of one variable that differ in nothing but the row."""
 
-    cell: CellRow
+    cell: CellRow | ImputedCell
     rows: list[int]
 
     def show_rows(self, n_shown: int) -> str:
@@ -68,7 +79,7 @@ class Alike(NamedTuple):
         return f"{shown} and {n_left:,} more" if n_left > 0 else shown
 
 
-def least_certain(result: AugmentResult) -> list[Alike]:
+def least_certain(result: Result) -> list[Alike]:
     """List the mended cells, the least certain first, those alike together.
 
     Cells of variables with a single state are certain and left out.
@@ -82,18 +93,54 @@ def least_certain(result: AugmentResult) -> list[Alike]:
     """
     groups: dict[tuple[object, ...], Alike] = {}
     for cell in result.cells:
-        if math.isfinite(cell.margin):
+        if cell.runner_up is not None:
             group = groups.setdefault(cell[1:], Alike(cell, []))
             group.rows.append(cell.row)
-    return sorted(groups.values(), key=lambda alike: alike.cell.margin)
+    measure = sureness(result).of
+    return sorted(groups.values(), key=lambda alike: measure(alike.cell))
 
 
-def _locally(result: AugmentResult) -> str:
+class Sureness(NamedTuple):
+    """How the certainty of a mended cell is measured: its name, what it means."""
+
+    name: str
+    unit: str
+    meaning: str
+
+    def of(self, cell: CellRow | ImputedCell) -> float:
+        """Return the value of a cell: the lower, the less certain."""
+        value: float = getattr(cell, self.name)
+        return value
+
+
+def sureness(result: Result) -> Sureness:
+    """Tell how the certainty of the mended cells of a result is measured."""
+    if isinstance(result, EmResult):
+        return Sureness(
+            "probability",
+            "",
+            "The probability is that of the cell's state given what is observed in its "
+            "row; the row as a whole has its most probable completion.",
+        )
+    return Sureness(
+        "margin",
+        " in nats",
+        "The margin is what the score loses when the cell alone takes the runner-up "
+        "instead, everything else unchanged: near 0, either would do.",
+    )
+
+
+def _locally(result: Result) -> str:
     first = result.status.split(", ")[0]
     locality = first.removesuffix("-local optimum")
     if locality == first:
         if first != "local optimum":
             return ""
+        if isinstance(result, EmResult):
+            return (
+                "From here neither a step of the parameters nor the structure solver "
+                "finds a higher observed-data score; nothing is proven."
+            )
         return (
             "Neither a change of one pattern under this structure nor the structure "
             "solver under this completion finds a higher score; nothing is proven."
@@ -102,7 +149,7 @@ def _locally(result: AugmentResult) -> str:
     return f"No change of {cells}, with any structure, scores higher: checked."
 
 
-def _gap(result: AugmentResult) -> str:
+def _gap(result: Result) -> str:
     if not math.isfinite(result.bound):
         return ""
     return f"The best possible score is at most {number(result.gap)} nats higher."

@@ -1,0 +1,1 @@
+"""Experiments that compare bayesmend with its peers and with published results."""

@@ -1,0 +1,181 @@
+"""The reproduce command: files, stdout, messages and exit codes."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+
+import pytest
+from clirunner import fails, ok, run
+from test_cli_learn import read_until
+from test_tables import write_csv
+
+from bayesmend.experiments.catalog import NAMES
+
+ASIA = ("table1", "--settings", "asia", "--methods", "exact,mode")
+FILES = {
+    f"table1{ending}"
+    for ending in (".jsonl", ".md", ".csv", "-tests.csv", ".png", ".svg")
+}
+
+
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch):
+    monkeypatch.delenv("BAYESMEND_DATA", raising=False)
+
+
+def rows_of(out, name="table1"):
+    text = (out / f"{name}.jsonl").read_text()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_names_are_listed():
+    lines = ok("reproduce", "--list").splitlines()
+    assert [line.split()[0] for line in lines] == [*NAMES, "all"]
+
+
+def test_rows_tables_and_figures_are_written(tmp_path):
+    out = tmp_path / "new" / "folder"
+    text = ok("reproduce", *ASIA, "--repetitions", 2, "--out", out)
+    assert {path.name for path in out.iterdir()} == FILES
+    assert len(rows_of(out)) == 8
+    assert "**Not the full protocol:** 8 of " in text
+    assert text.startswith("# Table 1")
+    assert (out / "table1.md").read_text().startswith(text.split("\n\n\n")[0][:200])
+    assert all(str(out / name) in text for name in FILES)
+    exact = [row for row in rows_of(out) if row["method"] == "exact"]
+    assert {row["status"] for row in exact} == {"optimal"}
+
+
+def test_a_second_run_goes_on_and_a_report_alone_runs_nothing(tmp_path):
+    out = tmp_path / "out"
+    ok("reproduce", *ASIA, "--repetitions", 1, "--out", out)
+    first = (out / "table1.jsonl").read_bytes()
+    ok("reproduce", *ASIA, "--repetitions", 2, "--out", out)
+    both = (out / "table1.jsonl").read_bytes()
+    assert both.startswith(first)
+    assert len(rows_of(out)) == 8
+    (out / "table1.md").unlink()
+    text = ok("reproduce", "table1", "--report-only", "--out", out)
+    assert "| ASIA | exact | 84.38 |" in text
+    assert (out / "table1.jsonl").read_bytes() == both
+    assert (out / "table1.md").exists()
+    assert ok("reproduce", "all", "--report-only", "--out", out) == text
+
+
+def test_quick_means_fewer_repetitions_and_says_so(tmp_path):
+    out = tmp_path / "out"
+    command = ("table1", "--settings", "asia/1", "--methods", "mode", "--quick")
+    text = ok("reproduce", *command, "--out", out)
+    assert len(rows_of(out)) == 10
+    assert "Not the full protocol" in text
+
+
+def test_data_come_from_the_folder_named(tmp_path, monkeypatch):
+    columns = {"safety": {"low": 0.5, "high": 0.5}}
+    columns["class"] = {"unacc": 0.5, "acc": 0.5}
+    write_csv(tmp_path / "car.csv", columns, 400)
+    command = ("reproduce", "table5", "--methods", "svm,local-1", "--repetitions", 1)
+    ok(*command, "--data", tmp_path, "--out", tmp_path / "a")
+    monkeypatch.setenv("BAYESMEND_DATA", str(tmp_path))
+    text = ok(*command, "--jobs", 2, "--out", tmp_path / "b")
+    assert len(rows_of(tmp_path / "a", "table5")) == 10
+    one, two = (
+        sorted(
+            (row["method"], row["accuracy"])
+            for row in rows_of(tmp_path / out, "table5")
+        )
+        for out in "ab"
+    )
+    assert one == two
+    assert text.count("SVM (") == 3
+
+
+def test_absent_data_are_named_with_their_source(tmp_path):
+    message = fails(1, "reproduce", "table5", "--out", tmp_path / "out")
+    assert message == (
+        "Error: no folder of data is named. Name one with --data or BAYESMEND_DATA, "
+        "with these files in it: car.csv (Car Evaluation, UCI Machine Learning "
+        "Repository, https://archive.ics.uci.edu/dataset/19)."
+    )
+    message = fails(1, "reproduce", "table1", "--data", tmp_path)
+    assert message.startswith(f"Error: folder '{tmp_path}' lacks data. Put there: ")
+    assert "networks/bnrep_foodallergy1.bif (network foodallergy1 of the R" in message
+    assert not (tmp_path / "out").exists()
+
+
+def test_other_parameters_need_another_folder(tmp_path):
+    out = tmp_path / "out"
+    ok("reproduce", *ASIA, "--repetitions", 1, "--out", out)
+    message = fails(1, "reproduce", *ASIA, "--time-limit", 1, "--out", out)
+    assert message == (
+        f"Error: '{out / 'table1.jsonl'}' holds rows of another protocol (method "
+        "exact: method.time_limit was 60.0, is 1.0). Repeat the options they were made "
+        "with, or name another folder with --out."
+    )
+    assert "seed was 1, is 2" in fails(1, "reproduce", *ASIA, "--seed", 2, "--out", out)
+
+
+def test_wrong_names_are_refused(tmp_path):
+    assert "name a table, such as table1, or all" in fails(2, "reproduce")
+    assert "there is no table 'table0'. Known:" in fails(2, "reproduce", "table0")
+    out = ("--out", tmp_path / "out")
+    message = fails(1, "reproduce", "table1", "--methods", "magic", *out)
+    assert message.startswith("Error: table1 has no method 'magic'. Known: em, em-hard")
+    message = fails(1, "reproduce", "table1", "--settings", "europe", *out)
+    assert "no setting that starts with 'europe'" in message
+    message = fails(1, "reproduce", "table1", "--report-only", *out)
+    assert "there are no raw rows in" in message
+    message = fails(1, "reproduce", "all", "--report-only", *out)
+    assert message.endswith(f"in '{tmp_path / 'out'}'. Run an experiment first.")
+
+
+def test_a_file_is_no_folder(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    message = fails(1, "reproduce", *ASIA, "--out", file)
+    assert message == f"Error: '{file}' is a file. Name a folder with --out."
+
+
+@pytest.mark.parametrize("package", ["scipy", "sklearn", "matplotlib"])
+def test_a_missing_extra_is_named_with_its_installation(package, tmp_path, monkeypatch):
+    for name in [n for n in sys.modules if n.split(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    message = fails(1, "reproduce", *ASIA, "--out", tmp_path / "out")
+    assert message.startswith(f"Error: this experiment needs {package}. Install")
+    assert message.endswith('pip install "bayesmend[experiments]".')
+
+
+def test_a_torn_line_is_told_and_mended(tmp_path):
+    out = tmp_path / "out"
+    ok("reproduce", *ASIA, "--repetitions", 1, "--out", out)
+    raw = out / "table1.jsonl"
+    raw.write_bytes(raw.read_bytes()[:-20])
+    result = run("reproduce", *ASIA, "--repetitions", 1, "--out", out)
+    assert result.exit_code == 0
+    assert result.stderr.startswith(f"The last line of '{raw}' was not written to its")
+    assert len(rows_of(out)) == 4
+
+
+def test_ctrl_c_keeps_the_rows_and_says_how_to_go_on(tmp_path):
+    out = tmp_path / "out"
+    main, other = pty.openpty()
+    command = [sys.executable, "-m", "bayesmend", "reproduce", "table1"]
+    command += ["--settings", "asia", "--methods", "local-2,exact", "--out", str(out)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=other) as process:
+        shown = read_until(main, "left (asia/0, ")
+        process.send_signal(signal.SIGINT)
+        stdout, _ = process.communicate(timeout=60)
+    shown += read_until(main, "what is there.")
+    os.close(main)
+    os.close(other)
+    assert (process.returncode, stdout) == (130, b"")
+    assert "table1: 1 of 400 runs, 0 s, about " in shown
+    assert (
+        "Interrupted. The raw rows of table1 are kept: run the same command again to "
+        "go on, or add --report-only for tables of what is there.\r\n"
+    ) in shown
+    assert 1 <= len(rows_of(out)) < 400
