@@ -400,7 +400,7 @@ def test_progress_is_told():
     told = []
     data = asia_table(100).data
     result = bm.learn_em(data, redraws=1, progress=lambda *news: told.append(news))
-    assert [news[0] for news in told][0] == "structural EM (empty)"
+    assert told[0][0] == "structural EM (empty)"
     best = [news[1] for news in told]
     assert best == sorted(best)
     assert best[-1] == pytest.approx(result.score, abs=1e-6)
@@ -445,5 +445,5 @@ def test_wrong_parameters_are_errors(options, message):
 
 def test_an_empty_table_is_an_error():
     data = bm.load_network("asia").sample(0, seed=1)
-    with pytest.raises(DataError, match="0 rows and 8 variables. Give it at least"):
+    with pytest.raises(DataError, match=r"0 rows and 8 variables. Give it at least"):
         bm.learn_em(data)

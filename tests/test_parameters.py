@@ -1,4 +1,4 @@
-"""EM of the parameters of a fixed structure: its slow twin, what never falls, errors."""
+"""EM of the parameters of a structure: its slow twin, what never falls, errors."""
 
 import numpy as np
 import oracle
@@ -274,7 +274,7 @@ def test_wrong_parameters_are_errors(options, message):
 
 def test_an_empty_table_is_an_error():
     asia = bm.load_network("asia")
-    with pytest.raises(DataError, match="0 rows and 8 variables. Give it at least"):
+    with pytest.raises(DataError, match=r"0 rows and 8 variables. Give it at least"):
         bm.fit_parameters(asia.dag, asia.sample(0, seed=1))
 
 
