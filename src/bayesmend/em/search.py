@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -15,7 +14,6 @@ from bayesmend.data import IncompleteData
 from bayesmend.em.expectation import Fitted, Table, estimate_cpts, parents_of
 from bayesmend.em.result import EmStep
 from bayesmend.em.starts import Start, StartPoint, learned, start
-from bayesmend.errors import ConvergenceWarning
 from bayesmend.network import Network, flatten
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.structure.greedy import climb_from
@@ -58,6 +56,7 @@ class Search:
     trace: list[EmStep] = field(default_factory=list)
     per_start: dict[str, float] = field(default_factory=dict)
     stopped: str | None = None
+    is_settled: bool = True
 
     def run(self, starts: tuple[Start, ...], redraws: int) -> None:
         """Climb from every start, then from draws of the best network's completions."""
@@ -124,7 +123,7 @@ class Search:
             counts = scorer.core.expected_counts(*parents_of(new))
             dag, cpts = new, estimate_cpts(new, self.table.data.card, counts, 0.0)
         else:
-            self._warn_unsettled()
+            self.is_settled = False
         return max(reached, found)
 
     def _climb_hard(self, point: StartPoint) -> float:
@@ -158,7 +157,7 @@ class Search:
                 if self._is_over(None):
                     break
             else:
-                self._warn_unsettled()
+                self.is_settled = False
         finally:
             if fitted is not None:
                 self._keep(reached, point.kind, fitted)
@@ -179,13 +178,6 @@ class Search:
     def _keep(self, found: float, kind: str, fitted: Fitted) -> None:
         if self.best is None or found > self.best.score + TOLERANCE:
             self.best = Best(found, kind, fitted)
-
-    def _warn_unsettled(self) -> None:
-        msg = (
-            f"structural EM stopped at max_iter={self.max_iter} steps from a start "
-            "before it settled. Raise max_iter."
-        )
-        warnings.warn(msg, ConvergenceWarning, stacklevel=5)
 
     def _is_over(self, stopped: str | None) -> bool:
         if stopped is not None:

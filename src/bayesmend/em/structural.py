@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from bayesmend.em.result import EmResult
 from bayesmend.em.search import Search
 from bayesmend.em.starts import STARTS, Start, check_starts
 from bayesmend.engine import MAX_MEMORY, Engine
-from bayesmend.errors import ParameterError
+from bayesmend.errors import ConvergenceWarning, ParameterError
 from bayesmend.imputation import impute
 from bayesmend.inference import explain, log_evidence
 from bayesmend.network import check_count
@@ -145,6 +146,12 @@ def learn_em(
     if table.is_complete:
         return _learn_complete(search, method, constraints, max_parents)
     search.run(tuple(starts), redraws)
+    if not search.is_settled:
+        msg = (
+            f"structural EM stopped at max_iter={max_iter} steps from a start before "
+            "it settled. Raise max_iter."
+        )
+        warnings.warn(msg, ConvergenceWarning, stacklevel=2)
     return _assemble(search, method)
 
 
@@ -161,17 +168,15 @@ def complete_by_em(
         score=score,
         rules=rules,
         solver="greedy",
+        hard=False,
         max_iter=_FEW_STEPS,
         tol=_COARSE,
         clock=Clock(None),
         generator=np.random.default_rng(0),
         progress=None,
     )
-    search.run(("mode",), 0, hard=False)
-    assert search.best is not None
-    fitted = search.best.fitted
-    network = search.table.network(fitted.dag, fitted.counts, score.ess)
-    return explain(network, data, n_threads=1).completed
+    search.run(("mode",), 0)
+    return explain(search.network(), data, n_threads=1).completed
 
 
 def _assemble(search: Search, method: str) -> EmResult:
