@@ -117,21 +117,14 @@ def learn_em(
     check_settings(ess=ess, tol=tol)
     check_count("redraws", redraws)
     check_count("max_iter", max_iter, 1)
-    if isinstance(solver, str) and solver not in (*SOLVERS, "greedy"):
-        msg = (
-            f"solver must be one of {', '.join(SOLVERS)}, greedy or a callable. "
-            f"Got {solver!r} instead."
-        )
-        raise ParameterError(msg)
+    _check_solver(solver)
     clock = Clock(time_limit)
     table = IncompleteData.from_table(data)
     require_rows(table)
-    rule = Score.of(score, ess=ess)
-    generator = as_generator(seed)
     method = "em-hard" if hard else "em"
     search = Search(
         table=Table.of(table, Engine(n_threads=n_threads, max_memory=max_memory)),
-        score=rule,
+        score=Score.of(score, ess=ess),
         rules=(constraints or Constraints()).rules(
             table.names, max_parents=max_parents
         ),
@@ -140,7 +133,7 @@ def learn_em(
         max_iter=max_iter,
         tol=tol,
         clock=clock,
-        generator=generator,
+        generator=as_generator(seed),
         progress=progress,
     )
     if table.is_complete:
@@ -153,6 +146,15 @@ def learn_em(
         )
         warnings.warn(msg, ConvergenceWarning, stacklevel=2)
     return _assemble(search, method)
+
+
+def _check_solver(solver: Solver) -> None:
+    if isinstance(solver, str) and solver not in (*SOLVERS, "greedy"):
+        msg = (
+            f"solver must be one of {', '.join(SOLVERS)}, greedy or a callable. "
+            f"Got {solver!r} instead."
+        )
+        raise ParameterError(msg)
 
 
 def complete_by_em(
