@@ -34,7 +34,7 @@ from bayesmend.experiments.sources import network_files
 
 __all__ = ["design"]
 
-REPETITIONS = 20
+REPETITIONS = 10
 NETWORKS = ("asia", "child")
 SIZES = (100, 1000)
 MECHANISMS: tuple[Mechanism, ...] = ("mcar", "mnar", "one-value")
