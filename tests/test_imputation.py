@@ -1,14 +1,15 @@
 """Imputation: what is filled, what is kept, how sure; tables of every kind."""
 
+import csv
 import gzip
 
 import numpy as np
 import oracle
 import pytest
 from asking import empty_rows, plain, possible, table
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from strategies import MISSING, networks_with_holes
+from strategies import MISSING, awkward_tables, networks_with_holes
 
 import bayesmend as bm
 from bayesmend.errors import DataError, ParameterError
@@ -233,6 +234,30 @@ def test_a_file_keeps_its_other_columns_letter_by_letter(csv_file, tmp_path):
     assert list(frame["id"]) == ["r1", "r2", "r3"]
     assert list(frame["note"]) == [' a "b", ', "", "?"]
     assert list(frame["wet"]) == ["2", "0", "0"]
+
+
+@given(awkward_tables())
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_awkward_text_of_other_columns_comes_back(tmp_path, rows):
+    header, *cells = [["rain", *row, "wet"] for row in rows]
+    header = ["rain", *(f"{k} {name}" for k, name in enumerate(header[1:-1])), "wet"]
+    path, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        writer.writerow(header)
+        writer.writerows(["", *row[1:-1], "2"] for row in cells)
+    bm.impute(WET, path).write_csv(out)
+    with out.open(newline="", encoding="utf-8") as file:
+        found = oracle.parse_delimited(file.read(), ",")
+    assert found == [header, *(["yes", *row[1:-1], "2"] for row in cells)]
+
+
+def test_a_stray_carriage_return_is_an_error_not_a_shift(tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_bytes(b"id,rain,wet\na\rb,,2\nc,,0\n")
+    with pytest.raises(DataError, match=r"in.csv has a field that cannot be kept: n"):
+        bm.impute(WET, path).write_csv(tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
 
 
 def test_a_packed_file_without_other_columns_is_written_as_read(tmp_path):

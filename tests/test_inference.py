@@ -10,7 +10,7 @@ import numpy as np
 import oracle
 import pytest
 from asking import empty_rows, grid, plain, possible, table
-from hypothesis import given
+from hypothesis import given, settings
 from scipy.stats import chisquare
 from strategies import MISSING, networks_with_holes
 
@@ -66,6 +66,7 @@ def test_marginals_are_those_of_the_joint_table(case):
 
 
 @given(networks_with_holes())
+@settings(max_examples=40)
 def test_fewer_targets_give_the_same_marginals(case):
     network, rows = case
     data = table(network, possible(network, rows))
@@ -77,6 +78,7 @@ def test_fewer_targets_give_the_same_marginals(case):
 
 
 @given(networks_with_holes())
+@settings(max_examples=40)
 def test_confidence_is_the_marginal_of_the_state_chosen(case):
     network, rows = case
     data = table(network, possible(network, rows))
@@ -92,6 +94,7 @@ def test_confidence_is_the_marginal_of_the_state_chosen(case):
 
 
 @given(networks_with_holes())
+@settings(max_examples=40)
 def test_a_row_is_an_error_when_it_has_holes_and_no_probability(case):
     network, rows = case
     for row in rows:
@@ -104,6 +107,7 @@ def test_a_row_is_an_error_when_it_has_holes_and_no_probability(case):
 
 
 @given(networks_with_holes(max_vars=4, max_rows=1))
+@settings(max_examples=40)
 def test_draws_are_possible_and_keep_what_is_observed(case):
     network, rows = case
     data = table(network, possible(network, rows))

@@ -48,7 +48,7 @@ def test_an_answer_is_that_of_the_joint_table(case, random):
 
 
 @given(networks_with_holes(max_vars=5, max_rows=1))
-@settings(max_examples=50, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.filter_too_much])
 def test_the_conflict_named_is_impossible_and_no_smaller_one_is(case):
     network, (row,) = case
     assume(oracle.evidence_probability(*plain(network), row) == 0)

@@ -191,10 +191,10 @@ def test_samples_to_draw_from_must_fit_into_memory():
 def test_ctrl_c_ends_the_sampling(n_rows):
     asia = bm.load_network("asia")
     rows = empty_rows(asia, n_rows) | {"dysp": ["yes"] * n_rows}
-    with ctrl_c_after(0.2, raises=True):
-        bm.marginals(asia, rows, **WEIGHTING, n_samples=2 * 10**8 // n_rows)
-    with ctrl_c_after(0.2, raises=True):
-        bm.draw(asia, rows, **WEIGHTING, n_samples=5 * 10**7 // n_rows)
+    with ctrl_c_after(0.1, raises=True):
+        bm.marginals(asia, rows, **WEIGHTING, n_samples=10**8 // n_rows)
+    with ctrl_c_after(0.1, raises=True):
+        bm.draw(asia, rows, **WEIGHTING, n_samples=2 * 10**7 // n_rows)
 
 
 def test_the_most_probable_explanation_has_no_approximate_method():

@@ -295,13 +295,17 @@ def hole_distributions(
     wanted: list[int] | None = None,
 ) -> tuple[list[NDArray[np.intp]], list[NDArray[np.float64]]]:
     """Split what the core lays end to end: rows and distributions per variable."""
-    rows, distributions, start = [], [], 0
-    for v in range(network.n_vars) if wanted is None else wanted:
-        here, card = np.flatnonzero(cells[v] == MISSING), len(network.states[v])
-        rows.append(here)
-        size = len(here) * card
-        distributions.append(flat[start : start + size].reshape(len(here), card))
-        start += size
+    variables = range(network.n_vars) if wanted is None else wanted
+    is_hole = cells[list(variables)] == MISSING
+    every = np.nonzero(is_hole)[1]
+    rows, distributions, start, seen = [], [], 0, 0
+    counts = is_hole.sum(axis=1).tolist()
+    for v, n_holes in zip(variables, counts, strict=True):
+        card = len(network.states[v])
+        rows.append(every[seen : seen + n_holes])
+        size = n_holes * card
+        distributions.append(flat[start : start + size].reshape(n_holes, card))
+        seen, start = seen + n_holes, start + size
     assert start == len(flat)
     return rows, distributions
 

@@ -5,7 +5,6 @@ Layer: the boundary of table -> IncompleteData, beside ``frames``.
 
 import csv
 import gzip
-import io
 import os
 import zlib
 from collections.abc import Sequence
@@ -122,10 +121,19 @@ class CsvSource(Source):
     def values(self, position: int) -> list[str]:
         """Return the text of a column, read once more, however many labels it has."""
         if self._rows is None:
-            text = self._text.tobytes().decode("utf-8-sig")
-            lines = csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter)
-            self._rows = [row for row in lines if row][1:]
+            self._rows = self._read_rows()
         return [row[position] for row in self._rows]
+
+    def _read_rows(self) -> list[list[str]]:
+        text = self._text.tobytes().decode("utf-8-sig")
+        lines = (f"{line}\n" for line in text.split("\n"))
+        try:
+            rows = [row for row in csv.reader(lines, delimiter=self._delimiter) if row]
+        except csv.Error as error:
+            message = f"{self.path.name} has a field that cannot be kept: {error}."
+            raise DataError(message) from error
+        assert len(rows) == self.n_rows + 1, "both readers see the same rows"
+        return rows[1:]
 
     @property
     def delimiter(self) -> str:

@@ -281,26 +281,9 @@ def impute(
     >>> found.to_table()["id"], found.to_table()["lung"]
     ([17], ['yes'])
     """
-    if method not in IMPUTATIONS:
-        known = ", ".join(IMPUTATIONS)
-        msg = f"method must be one of {known}. Got {method!r} instead."
-        raise ParameterError(msg)
-    if inference not in METHODS:
-        known = ", ".join(METHODS)
-        msg = f"inference must be one of {known}. Got {inference!r} instead."
-        raise ParameterError(msg)
-    check_count("n_draws", n_draws, 1)
-    if method != "draw" and n_draws != 1:
-        msg = f"n_draws={n_draws} goes with method='draw'. Got {method!r} instead."
-        raise ParameterError(msg)
+    _check(method, inference, n_draws)
     remedy = "or use inference='weighting' with method='marginal' or 'draw'"
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, remedy)
-    if method == "mpe" and inference != "exact":
-        msg = (
-            "the most probable explanation has no approximate method. Use "
-            "method='marginal' or method='draw' with inference='weighting'."
-        )
-        raise ParameterError(msg)
     new = read_for(
         network,
         data,
@@ -324,6 +307,26 @@ def impute(
         inference=inference,
         source=new,
     )
+
+
+def _check(method: str, inference: str, n_draws: int) -> None:
+    for name, value, known in (
+        ("method", method, IMPUTATIONS),
+        ("inference", inference, METHODS),
+    ):
+        if value not in known:
+            msg = f"{name} must be one of {', '.join(known)}. Got {value!r} instead."
+            raise ParameterError(msg)
+    check_count("n_draws", n_draws, 1)
+    if method != "draw" and n_draws != 1:
+        msg = f"n_draws={n_draws} goes with method='draw'. Got {method!r} instead."
+        raise ParameterError(msg)
+    if method == "mpe" and inference != "exact":
+        msg = (
+            "the most probable explanation has no approximate method. Use "
+            "method='marginal' or method='draw' with inference='weighting'."
+        )
+        raise ParameterError(msg)
 
 
 def _most_probable(

@@ -5,15 +5,24 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend.columns import MISSING, Label, listing
+from bayesmend.columns import (
+    MISSING,
+    Column,
+    Label,
+    as_label,
+    is_number_text,
+    listing,
+)
 from bayesmend.cpdag import unknown_name
 from bayesmend.data import IncompleteData
 from bayesmend.errors import DataError
 
 __all__ = [
+    "extend_states",
     "match_codes",
     "match_names",
     "match_states",
+    "own_labels",
     "require_complete",
     "unknown_label",
 ]
@@ -104,3 +113,60 @@ def unknown_label(
     return DataError(
         f"variable {name!r} has no state {label!r}{where}. Its states: {states}."
     )
+
+
+def extend_states(
+    known: tuple[Label, ...], given: tuple[Label, ...], table: NDArray[np.uint8]
+) -> tuple[tuple[Label, ...], NDArray[np.uint8]]:
+    """Add the states that a table lacks; give the code of each state of a network.
+
+    ``table`` maps codes of the table to codes of the network.
+
+    Examples
+    --------
+    >>> known, given = ("no", "yes"), ("yes", "never")
+    >>> states, codes = extend_states(known, given, match_states(known, given))
+    >>> states, codes[:2].tolist()
+    (('yes', 'never', 'no'), [2, 0])
+    """
+    states = list(given)
+    back = np.full(MISSING + 1, MISSING, dtype=np.uint8)
+    for code in range(len(given) - 1, -1, -1):
+        if table[code] != MISSING:
+            back[table[code]] = code
+    for code, label in enumerate(known):
+        if back[code] == MISSING:
+            back[code] = len(states)
+            states.append(label)
+    return tuple(states), back
+
+
+def own_labels(known: tuple[Label, ...], column: Column) -> tuple[Label, ...]:
+    """Give the states of a network as the column at hand would write them.
+
+    Examples
+    --------
+    >>> column = Column("a", "number", (1, 2), None, 2, 2)
+    >>> own_labels(("0", "1", "2"), column)
+    (0, 1, 2)
+    """
+    table = match_states(known, column.values)
+    own = {int(table[k]): value for k, value in enumerate(column.values)}
+    is_text = bool(column.values) and all(isinstance(v, str) for v in column.values)
+    labels = tuple(
+        own[code] if code in own else _of_kind(column, label, is_text)
+        for code, label in enumerate(known)
+    )
+    # Labels that differ in type only would fall together; then the network's stand.
+    return labels if len(set(labels)) == len(known) else known
+
+
+def _of_kind(column: Column, label: Label, is_text: bool) -> Label:
+    text = str(label)
+    if is_text:
+        return text
+    if column.kind == "number" and is_number_text(text):
+        return as_label(float(text))
+    if column.kind == "boolean":
+        return {"True": True, "False": False}.get(text, label)
+    return label

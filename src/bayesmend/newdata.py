@@ -19,10 +19,8 @@ from bayesmend.columns import (
     MISSING_MARKERS,
     Column,
     Label,
-    as_label,
     check_markers,
     check_names,
-    is_number_text,
     listing,
 )
 from bayesmend.cpdag import unknown_name
@@ -31,7 +29,7 @@ from bayesmend.data import IncompleteData
 from bayesmend.discretize import Cutting, Discretization, fit_source
 from bayesmend.errors import DataError
 from bayesmend.files import open_source
-from bayesmend.match import match_states, unknown_label
+from bayesmend.match import extend_states, match_states, own_labels, unknown_label
 from bayesmend.network import Network
 from bayesmend.restore import (
     INTERVALS,
@@ -44,6 +42,8 @@ from bayesmend.restore import (
 from bayesmend.tables import Origin, Source, is_missing
 
 __all__ = ["NewData", "read_for"]
+
+_SAME = np.arange(MISSING + 1, dtype=np.uint8)  # each code stands for itself
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -86,8 +86,8 @@ class NewData:
     def completed(self, cells: NDArray[np.uint8]) -> IncompleteData:
         """Fill the holes from cells in the codes of the network; keep all else."""
         codes = self.data.codes.copy(order="F")
-        for i, column in enumerate(self.columns):
-            hole = codes[:, column] == MISSING
+        for i in np.flatnonzero((self.cells == MISSING).any(axis=1)).tolist():
+            column, hole = self.columns[i], self.cells[i] == MISSING
             codes[hole, column] = self.labels[i][cells[i, hole]]
         codes.flags.writeable = False
         return self.data.with_codes(codes)
@@ -196,11 +196,11 @@ def read_for(
         origin=origin,
         discretization=rule,
     )
-    columns = tuple(data.names.index(name) for name in network.names)
+    place = {name: column for column, name in enumerate(data.names)}
+    columns = tuple(place[name] for name in network.names)
     cells = np.ascontiguousarray(data.codes.T[list(columns)])
-    identity = np.arange(MISSING + 1, dtype=np.uint8)
     extra = tuple(name for name in names if name not in known)
-    labels = (identity,) * network.n_vars
+    labels = (_SAME,) * network.n_vars
     return NewData(data, cells, columns, labels, extra, absent, source)
 
 
@@ -227,7 +227,7 @@ class _Reader:
             known = self._known(j)
             column = None if self.source.names[j] in cut else self.source.column(j)
             columns.append(column)
-            states.append(known if column is None else _own_labels(known, column))
+            states.append(known if column is None else own_labels(known, column))
             tables.append(
                 np.empty(0, np.uint8) if column is None else self._code(j, column)
             )
@@ -270,75 +270,49 @@ class _Reader:
 
 def _from_data(network: Network, data: IncompleteData, allow_absent: bool) -> NewData:
     absent = _absent(network, data.names, allow_absent)
-    known = {name: i for i, name in enumerate(network.names)}
     if absent:
-        origin = data.origin
-        if origin.headers:
-            headers, dtypes = (*origin.headers, *absent), [None] * len(absent)
-            origin = replace(origin, headers=headers, dtypes=(*origin.dtypes, *dtypes))
-        data = replace(
-            data,
-            names=(*data.names, *absent),
-            states=(*data.states, *(network.states[known[name]] for name in absent)),
-            codes=_with_holes(data.codes, len(absent)),
-            origin=origin,
-        )
-    columns = tuple(data.names.index(name) for name in network.names)
-    cells = np.empty((network.n_vars, data.n_rows), dtype=np.uint8)
-    states, labels = list(data.states), []
+        data = _with_absent(network, data, absent)
+    place = {name: column for column, name in enumerate(data.names)}
+    columns = tuple(place[name] for name in network.names)
+    cells = np.ascontiguousarray(data.codes.T[list(columns)])
+    states, labels = list(data.states), [_SAME] * network.n_vars
     for i, column in enumerate(columns):
-        codes, given = data.codes[:, column], data.states[column]
-        table = match_states(network.states[i], given)
+        known, given = network.states[i], data.states[column]
+        if given == known:
+            continue
+        codes, table = data.codes[:, column], match_states(known, given)
         np.take(table, codes, out=cells[i])
         bad = np.flatnonzero((cells[i] == MISSING) & (codes != MISSING))
         if bad.size:
             label, where = given[codes[bad[0]]], f" in row {bad[0]}"
-            raise unknown_label(network.names[i], network.states[i], label, where)
-        states[column], back = _extended(network.states[i], given, table)
-        labels.append(back)
-    extra = tuple(name for name in data.names if name not in known)
-    data = replace(data, states=tuple(states))
+            raise unknown_label(network.names[i], known, label, where)
+        states[column], labels[i] = extend_states(known, given, table)
+    known_names = set(network.names)
+    extra = tuple(name for name in data.names if name not in known_names)
+    if tuple(states) != data.states:
+        data = replace(data, states=tuple(states))
     return NewData(data, cells, columns, tuple(labels), extra, absent, None)
 
 
-def _extended(
-    known: tuple[Label, ...], given: tuple[Label, ...], table: NDArray[np.uint8]
-) -> tuple[tuple[Label, ...], NDArray[np.uint8]]:
-    """Add the states that a table lacks; give the code of each state of a network."""
-    states = list(given)
-    back = np.full(MISSING + 1, MISSING, dtype=np.uint8)
-    for code in range(len(given) - 1, -1, -1):
-        if table[code] != MISSING:
-            back[table[code]] = code
-    for code, label in enumerate(known):
-        if back[code] == MISSING:
-            back[code] = len(states)
-            states.append(label)
-    return tuple(states), back
-
-
-def _own_labels(known: tuple[Label, ...], column: Column) -> tuple[Label, ...]:
-    """Give the states of a network as the column at hand would write them."""
-    table = match_states(known, column.values)
-    own = {int(table[k]): value for k, value in enumerate(column.values)}
-    is_text = bool(column.values) and all(isinstance(v, str) for v in column.values)
-    labels = tuple(
-        own[code] if code in own else _of_kind(column, label, is_text)
-        for code, label in enumerate(known)
+def _with_absent(
+    network: Network, data: IncompleteData, absent: tuple[str, ...]
+) -> IncompleteData:
+    """Add variables that are missing in every row."""
+    origin = data.origin
+    if origin.headers:
+        origin = replace(
+            origin,
+            headers=(*origin.headers, *absent),
+            dtypes=(*origin.dtypes, *(None for _ in absent)),
+        )
+    states = dict(zip(network.names, network.states, strict=True))
+    return replace(
+        data,
+        names=(*data.names, *absent),
+        states=(*data.states, *(states[name] for name in absent)),
+        codes=_with_holes(data.codes, len(absent)),
+        origin=origin,
     )
-    # Labels that differ in type only would fall together; then the network's stand.
-    return labels if len(set(labels)) == len(known) else known
-
-
-def _of_kind(column: Column, label: Label, is_text: bool) -> Label:
-    text = str(label)
-    if is_text:
-        return text
-    if column.kind == "number" and is_number_text(text):
-        return as_label(float(text))
-    if column.kind == "boolean":
-        return {"True": True, "False": False}.get(text, label)
-    return label
 
 
 def _with_holes(codes: NDArray[np.uint8], n_more: int) -> NDArray[np.uint8]:

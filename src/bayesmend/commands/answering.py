@@ -114,12 +114,7 @@ def impute(
     from bayesmend.imputation import impute as run
 
     outputs = _outputs(out, draws)
-    if json and out is None:
-        message = "--json needs --out, because the table goes to stdout without it."
-        raise typer.BadParameter(message)
-    if net == file == STREAM:
-        message = "NET and FILE cannot both be stdin. Name a file for one of them."
-        raise typer.BadParameter(message)
+    _check_streams(net, file, out, json=json)
     check_outputs([*outputs, cells], force=force)
     network = read_net(net)
     markers = MISSING_MARKERS if missing is None else missing
@@ -154,6 +149,16 @@ def impute(
             "version": version(),
         }
         print_json(facts)
+
+
+def _check_streams(net: str, file: str, out: Path | None, *, json: bool) -> None:
+    """Refuse two uses of stdin, or of stdout."""
+    if json and (out is None or str(out) == STREAM):
+        message = "--json needs --out, because the table goes to stdout without it."
+        raise typer.BadParameter(message)
+    if net == file == STREAM:
+        message = "NET and FILE cannot both be stdin. Name a file for one of them."
+        raise typer.BadParameter(message)
 
 
 def _outputs(out: Path | None, draws: int) -> list[Path | None]:

@@ -3,7 +3,7 @@
 from bayesmend.em.parameters import ParameterFit, fit_parameters
 from bayesmend.em.result import EmResult, EmStep
 from bayesmend.em.starts import STARTS, Start
-from bayesmend.em.structural import learn_em
+from bayesmend.em.structural import complete_by_em, learn_em
 
 __all__ = [
     "STARTS",
@@ -11,6 +11,7 @@ __all__ = [
     "EmStep",
     "ParameterFit",
     "Start",
+    "complete_by_em",
     "fit_parameters",
     "learn_em",
 ]

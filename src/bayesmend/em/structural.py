@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend.constraints import Constraints
+from bayesmend.constraints import Constraints, ParentRules
 from bayesmend.data import IncompleteData
 from bayesmend.em.expectation import Table, require_rows
 from bayesmend.em.parameters import check_settings
@@ -17,7 +17,7 @@ from bayesmend.em.starts import STARTS, Start, check_starts
 from bayesmend.engine import MAX_MEMORY, Engine
 from bayesmend.errors import ParameterError
 from bayesmend.imputation import impute
-from bayesmend.inference import log_evidence
+from bayesmend.inference import explain, log_evidence
 from bayesmend.network import check_count
 from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
@@ -25,7 +25,10 @@ from bayesmend.structure.learn import learn_structure
 from bayesmend.structure.solution import Clock, Progress
 from bayesmend.structure.solvers import SOLVERS, Solver
 
-__all__ = ["learn_em"]
+__all__ = ["complete_by_em", "learn_em"]
+
+# Of the short run that only leads to a completion.
+_FEW_STEPS, _COARSE = 5, 1e-3
 
 
 def learn_em(
@@ -142,6 +145,32 @@ def learn_em(
         return _learn_complete(search, method, constraints, max_parents)
     search.run(tuple(starts), redraws, hard=hard)
     return _assemble(search, method)
+
+
+def complete_by_em(
+    data: IncompleteData, score: Score, rules: ParentRules
+) -> IncompleteData:
+    """Complete a table by a few steps of structural EM, on one thread.
+
+    A start for searches that go on from a completion.
+    """
+    engine = Engine(n_threads=1)
+    search = Search(
+        table=Table.of(data, engine),
+        score=score,
+        rules=rules,
+        solver="greedy",
+        max_iter=_FEW_STEPS,
+        tol=_COARSE,
+        clock=Clock(None),
+        generator=np.random.default_rng(0),
+        progress=None,
+    )
+    search.run(("mode",), 0, hard=False)
+    assert search.best is not None
+    fitted = search.best.fitted
+    network = search.table.network(fitted.dag, fitted.counts, score.ess)
+    return explain(network, data, n_threads=1).completed
 
 
 def _assemble(search: Search, method: str) -> EmResult:
