@@ -74,6 +74,12 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         make=make,
         seed=seed,
         quick_repetitions=2,
+        quick_settings=(
+            "asia/mcar/10",
+            "asia/mcar/30",
+            "asia/mnar/30",
+            "alarm/mcar/10",
+        ),
         measure=measure_structure,
         measures=(ACCURACY, SHD),
         focus=("em", "local", "auto"),

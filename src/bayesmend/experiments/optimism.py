@@ -70,6 +70,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         make=make,
         seed=seed,
         quick_repetitions=2,
+        quick_settings=("asia/", "child/1000/mcar/"),
         measure=measure_probabilities,
         measures=(ACCURACY, LOG_LOSS, DIVERGENCE, ENTROPY, SHD),
         focus=("local",),

@@ -48,6 +48,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         make=make,
         seed=seed,
         quick_repetitions=1,
+        quick_settings=("votes", "primary tumor"),
         focus=("em", "local", "auto"),
         notes=(
             f"{100 * RATE:g} % of the observed cells hidden completely at random, "
