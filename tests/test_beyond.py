@@ -308,6 +308,15 @@ def test_designs_ask_only_for_files_with_a_known_source(module):
     assert "a file of your own" not in str(caught.value)
 
 
+def test_a_quick_run_leaves_out_settings_unless_they_are_named():
+    experiment = load_experiment("imputation")
+    quick = {s.name for s in select(experiment, quick=True).settings}
+    assert quick == {"asia/mcar/10", "asia/mcar/30", "asia/mnar/30", "alarm/mcar/10"}
+    named = select(experiment, quick=True, settings=["child/mar"]).settings
+    assert {len(s.repetitions) for s in named} == {2}
+    assert {s.name for s in named} == {f"child/mar/{x}" for x in (5, 10, 20, 30)}
+
+
 # --- runs, tables, figures ------------------------------------------------------------
 
 

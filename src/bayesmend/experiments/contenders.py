@@ -26,10 +26,16 @@ __all__ = [
     "PEERS",
     "SLOW_REPETITIONS",
     "auto",
+    "timed",
 ]
 
 SLOW_REPETITIONS = 5
 """Repetitions of each setting for peers that take minutes on larger tables."""
+
+
+def timed(method: Method, seconds: float) -> Method:
+    """Give a learner a limit of seconds for each run."""
+    return replace(method, options={**method.options, "time_limit": seconds})
 
 
 def auto(time_limit: float) -> Method:

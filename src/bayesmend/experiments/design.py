@@ -295,6 +295,8 @@ class Experiment:
         From which all seeds follow.
     quick_repetitions : int
         Repetitions of each setting in a quick run.
+    quick_settings : tuple of str, optional
+        Beginnings of the names of the settings of a quick run; all by default.
     measure : callable, optional
         ``measure(task, answer)`` gives more fields for the raw row.
     measures : tuple of Measure
@@ -316,6 +318,7 @@ class Experiment:
     make: Callable[[Run, DataFolder], Task]
     seed: int = 1
     quick_repetitions: int = 3
+    quick_settings: tuple[str, ...] | None = None
     measure: Callable[[Task, Answer], Mapping[str, Any]] | None = None
     measures: tuple[Measure, ...] = (ACCURACY,)
     focus: tuple[str, ...] = ()

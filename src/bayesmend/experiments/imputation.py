@@ -14,6 +14,7 @@ from bayesmend.experiments.contenders import (
     PEERS,
     SLOW_REPETITIONS,
     auto,
+    timed,
 )
 from bayesmend.experiments.design import (
     ACCURACY,
@@ -35,6 +36,7 @@ __all__ = ["design"]
 
 REPETITIONS = 10
 N_ROWS = 1000
+LEARNER_SECONDS = 120.0
 AUTO_SECONDS = 10.0
 NETWORKS = ("asia", "child", "insurance", "alarm")
 MECHANISMS: tuple[Mechanism, ...] = ("mcar", "mar", "mnar")
@@ -42,8 +44,10 @@ RATES = (0.05, 0.1, 0.2, 0.3)
 
 
 def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
-    """Lay out the experiment; `time_limit` is that of one run of ``auto``."""
-    limit = AUTO_SECONDS if time_limit is None else time_limit
+    """Lay out the experiment; `time_limit` is that of one run of any learner."""
+    limit = LEARNER_SECONDS if time_limit is None else time_limit
+    auto_limit = AUTO_SECONDS if time_limit is None else time_limit
+    learners = [timed(method, limit) for method in LEARNERS]
     settings = [
         Setting(
             f"{network}/{mechanism}/{100 * rate:g}",
@@ -65,11 +69,17 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         name="imputation",
         title="Imputation and structure from incomplete data, against peers",
         settings=tuple(settings),
-        methods=(*LEARNERS, auto(limit), *PEERS, CEILING, COMPLETE),
+        methods=(*learners, auto(auto_limit), *PEERS, CEILING, COMPLETE),
         blocks=tuple(map(block_of, settings)),
         make=make,
         seed=seed,
         quick_repetitions=2,
+        quick_settings=(
+            "asia/mcar/10",
+            "asia/mcar/30",
+            "asia/mnar/30",
+            "alarm/mcar/10",
+        ),
         measure=measure_structure,
         measures=(ACCURACY, SHD),
         focus=("em", "local", "auto"),
@@ -81,7 +91,8 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
             "the others; the rate is that of these others. MNAR: log-odds of standard "
             "deviation 2 between the states of a variable.",
             "Augmentation alternates between completion and a structure found by "
-            f"search over orders; auto has {limit:g} s.",
+            f"search over orders. Learners have {limit:g} s a run, auto has "
+            f"{auto_limit:g} s.",
             "SHD: methods that learn no network get the structure learned from their "
             "completed table; 'nothing hidden' that from the complete one.",
             "All methods use one thread when several runs go on at once; peers always.",

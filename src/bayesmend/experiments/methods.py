@@ -120,13 +120,20 @@ def _augmented(found: AugmentResult) -> Answer:
 
 
 def solve_em(
-    task: Task, *, seed: int, n_threads: int, hard: bool, max_parents: int
+    task: Task,
+    *,
+    seed: int,
+    n_threads: int,
+    hard: bool,
+    max_parents: int,
+    time_limit: float | None = None,
 ) -> Answer:
     """Learn by structural EM; holes get their most probable explanation."""
     found = learn_em(
         task.data,
         max_parents=max_parents,
         hard=hard,
+        time_limit=time_limit,
         seed=seed,
         n_threads=n_threads,
     )

@@ -34,7 +34,7 @@ from bayesmend.experiments.sources import network_files
 
 __all__ = ["design"]
 
-REPETITIONS = 20
+REPETITIONS = 10
 NETWORKS = ("asia", "child")
 SIZES = (100, 1000)
 MECHANISMS: tuple[Mechanism, ...] = ("mcar", "mnar", "one-value")
@@ -70,6 +70,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         make=make,
         seed=seed,
         quick_repetitions=2,
+        quick_settings=("asia/", "child/1000/mcar/"),
         measure=measure_probabilities,
         measures=(ACCURACY, LOG_LOSS, DIVERGENCE, ENTROPY, SHD),
         focus=("local",),

@@ -72,7 +72,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         blocks=tuple(blocks),
         make=make,
         seed=seed,
-        quick_repetitions=10,
+        quick_repetitions=5,
         measure=partial(measure, time_limit=limit),
         measures=(ATTAINED, LOSS),
         notes=(

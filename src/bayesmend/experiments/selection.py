@@ -32,10 +32,13 @@ def select(
     repetitions : int, optional
         At most so many repetitions of each setting, the first ones.
     quick : bool, default=False
-        As many as the experiment itself calls quick, unless `repetitions` says more.
+        The repetitions and settings that the experiment itself calls quick, unless
+        `repetitions` and `settings` say otherwise.
     """
     if repetitions is None and quick:
         repetitions = experiment.quick_repetitions
+    if settings is None and quick:
+        settings = experiment.quick_settings
     kept = _starting_with(experiment, settings)
     return replace(
         experiment,
