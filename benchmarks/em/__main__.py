@@ -10,7 +10,8 @@ same run, through their public interfaces::
     python -m benchmarks.em --only asia --samples 3
     python -m benchmarks.em --list
 
-Seconds are those of one call with the table read already. Run alone on the machine.
+Seconds are those of one call with the table read already: by the clock, and of the
+processor, all threads together. Run alone on the machine: the load is printed.
 """
 
 import argparse
@@ -142,22 +143,26 @@ def line_of(name, found, ours):
     word = next((a.seconds for a in found if isinstance(a.seconds, str)), None)
     done = [answer for answer in found if not isinstance(answer.seconds, str)]
     if not done:
-        return (name, 0, "-", "-", word or "-", "-", "")
+        return (name, 0, "-", "-", word or "-", "-", "-", "")
     seconds = [answer.seconds for answer in done]
     ratios = [s / our.seconds for s, our in zip(seconds, ours, strict=False)]
     notes = {answer.note for answer in done} - {""}
     return (
         name,
         len(done),
-        mean_and_spread([answer.accuracy for answer in done], 100),
+        mean_and_spread([answer.accuracy for answer in done], 100, 2),
         mean_and_spread([answer.distance for answer in done]),
         float(np.median(seconds)),
+        "-" if done[0].cpu is None else float(np.median([a.cpu for a in done])),
         f"{np.median(ratios):,.2f}x",
         "; ".join(sorted(notes)) + (f" then {word}" if word else ""),
     )
 
 
-HEADER = ("method", "samples", "% right", "distance", "median s", "times ours", "")
+HEADER = (
+    *("method", "samples", "% right", "distance", "median s", "cpu s", "times ours"),
+    "",
+)
 
 
 def print_case(case, answers):
