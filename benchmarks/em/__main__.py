@@ -10,7 +10,8 @@ same run, through their public interfaces::
     python -m benchmarks.em --only asia --samples 3
     python -m benchmarks.em --list
 
-Seconds are those of one call with the table read already. Run alone on the machine.
+Seconds are those of one call with the table read already: by the clock, and of the
+processor, all threads together. Run alone on the machine: the load is printed.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesmend import hide_mcar, learn_em, read_network
+from bayesmend import hide_mcar, read_network
 from benchmarks.augment.__main__ import cpu_name
 from benchmarks.em.methods import METHODS, OURS, Task
 from benchmarks.speed.instances import network_path
@@ -123,7 +124,10 @@ def run_case(case, n_samples, cap):
 def warm_up():
     """Load libraries and start threads, outside of what is timed."""
     network = read_network(network_path("asia"))
-    learn_em(hide_mcar(network.sample(100, seed=1), 0.1, seed=1).data, seed=1)
+    full = network.sample(50, seed=1)
+    task = Task(network, full, hide_mcar(full, 0.1, seed=1), 1, 0.0)
+    for name in (OURS, "kNN", "random forests"):
+        METHODS[name](task)
 
 
 def report(title, seed, name, answer):
@@ -142,22 +146,26 @@ def line_of(name, found, ours):
     word = next((a.seconds for a in found if isinstance(a.seconds, str)), None)
     done = [answer for answer in found if not isinstance(answer.seconds, str)]
     if not done:
-        return (name, 0, "-", "-", word or "-", "-", "")
+        return (name, 0, "-", "-", word or "-", "-", "-", "")
     seconds = [answer.seconds for answer in done]
     ratios = [s / our.seconds for s, our in zip(seconds, ours, strict=False)]
     notes = {answer.note for answer in done} - {""}
     return (
         name,
         len(done),
-        mean_and_spread([answer.accuracy for answer in done], 100),
+        mean_and_spread([answer.accuracy for answer in done], 100, 2),
         mean_and_spread([answer.distance for answer in done]),
         float(np.median(seconds)),
+        "-" if done[0].cpu is None else float(np.median([a.cpu for a in done])),
         f"{np.median(ratios):,.2f}x",
         "; ".join(sorted(notes)) + (f" then {word}" if word else ""),
     )
 
 
-HEADER = ("method", "samples", "% right", "distance", "median s", "times ours", "")
+HEADER = (
+    *("method", "samples", "% right", "distance", "median s", "cpu s", "times ours"),
+    "",
+)
 
 
 def print_case(case, answers):

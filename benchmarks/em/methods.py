@@ -39,28 +39,31 @@ class Answer:
     """What a method gave: seconds, or a word instead; share right; distance."""
 
     seconds: float | str
+    cpu: float | None = None  # seconds of all threads together
     accuracy: float | None = None
     distance: int | None = None
     note: str = ""
 
 
-def judge(task, seconds, *, completed=None, dag=None, note=""):
+def judge(task, seconds, cpu=None, *, completed=None, dag=None, note=""):
     right = None if completed is None else task.hidden.accuracy(completed)
     apart = None
     if dag is not None:
         apart = structural_hamming_distance(dag, task.network.dag)
-    return Answer(seconds, right, apart, note)
+    return Answer(seconds, cpu, right, apart, note)
 
 
 def timed(work):
-    start = time.perf_counter()
+    """Seconds by the clock and of the processor, and the result."""
+    start = time.perf_counter(), time.process_time()
     result = work()
-    return time.perf_counter() - start, result
+    now = time.perf_counter(), time.process_time()
+    return (now[0] - start[0], now[1] - start[1]), result
 
 
 def structural_em(task, *, hard=False):
     seconds, found = timed(lambda: learn_em(task.data, hard=hard, seed=task.seed))
-    return judge(task, seconds, completed=found.completed, dag=found.dag)
+    return judge(task, *seconds, completed=found.completed, dag=found.dag)
 
 
 def hard_em(task):
@@ -69,7 +72,7 @@ def hard_em(task):
 
 def true_network(task):
     seconds, found = timed(lambda: explain(task.network, task.data))
-    return judge(task, seconds, completed=found.completed)
+    return judge(task, *seconds, completed=found.completed)
 
 
 def complete_data(task):
@@ -77,7 +80,7 @@ def complete_data(task):
     seconds, found = timed(
         lambda: learn_structure(task.full, solver="greedy", seed=task.seed)
     )
-    return judge(task, seconds, dag=found.dag)
+    return judge(task, *seconds, dag=found.dag)
 
 
 def imputer(fill):
@@ -85,10 +88,10 @@ def imputer(fill):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = fill(task.data, seed=task.seed)
+                seconds, found = timed(lambda: fill(task.data, seed=task.seed))
         except BayesmendError:  # its package is not there
             return Answer("not installed")
-        return judge(task, found.seconds, completed=found.completed)
+        return judge(task, *seconds, completed=found.completed)
 
     return method
 
@@ -117,6 +120,7 @@ def pyagrum_em(task, *, again=False):
     return judge(
         task,
         found["seconds"],
+        found["cpu"],
         completed=filled.with_codes(codes),
         dag=Dag.from_arcs(task.data.names, found["arcs"]),
         note=note,

@@ -26,16 +26,25 @@ __all__ = [
     "PEERS",
     "SLOW_REPETITIONS",
     "auto",
-    "timed",
+    "learners",
 ]
 
 SLOW_REPETITIONS = 5
 """Repetitions of each setting for peers that take minutes on larger tables."""
 
 
-def timed(method: Method, seconds: float) -> Method:
-    """Give a learner a limit of seconds for each run."""
-    return replace(method, options={**method.options, "time_limit": seconds})
+def learners(em_seconds: float) -> tuple[Method, ...]:
+    """Name the learners, structural EM with a limit of seconds for each run.
+
+    Augmentation has none: search over orders ends by itself, but spends all of a limit.
+    """
+    return (
+        *(
+            replace(method, options={**method.options, "time_limit": em_seconds})
+            for method in (EM, EM_HARD)
+        ),
+        LOCAL,
+    )
 
 
 def auto(time_limit: float) -> Method:
