@@ -24,9 +24,9 @@ __all__ = ["Best", "Search"]
 
 # Up to so many variables the best structure is found exactly in every step.
 _SUBSET_VARS = 12
-# Climbs from random changes, in a step on expected counts and on a complete table.
-_EXPECTED_RESTARTS = 2
-_COMPLETE_RESTARTS = 20
+# Climbs from random changes, from a structure at hand and from none.
+_FURTHER_RESTARTS = 2
+_FIRST_RESTARTS = 20
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -145,7 +145,7 @@ class Search:
                     break
                 seen.add(key)
                 table = data.with_codes(np.asfortranarray(completed.T))
-                dag = self._learn(table)
+                dag = self._learn(table, dag)
                 network = Network.fit(
                     dag, table, method="posterior", ess=self.score.ess
                 )
@@ -186,17 +186,18 @@ class Search:
             self.stopped = "time limit"
         return self.stopped is not None
 
-    def _learn(self, completed: IncompleteData) -> Dag:
-        """Find a structure for a complete table."""
+    def _learn(self, completed: IncompleteData, current: Dag | None = None) -> Dag:
+        """Find a structure for a complete table, better than one at hand."""
         threads = self.table.engine.n_threads
         scorer = FamilyScorer(completed, score=self.score, n_threads=threads)
-        return self._step(scorer, None, _COMPLETE_RESTARTS)
+        restarts = _FIRST_RESTARTS if current is None else _FURTHER_RESTARTS
+        return self._step(scorer, current, restarts)
 
     def _step(
         self,
         scorer: FamilyScorer,
         current: Dag | None,
-        restarts: int = _EXPECTED_RESTARTS,
+        restarts: int = _FURTHER_RESTARTS,
     ) -> Dag:
         """Find a better structure for the counts of a scorer."""
         solver = self.solver
