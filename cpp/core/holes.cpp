@@ -198,6 +198,22 @@ std::uint32_t Holes::piece_of(std::vector<std::int32_t> variables,
   return number;
 }
 
+void Holes::visit_observed(const Plan& plan, auto&& code_of, auto&& visit) const {
+  for (std::size_t child = 0; child < graph_.n_vars(); ++child) {
+    if (!plan.is_relevant.empty() && !plan.is_relevant[child]) continue;
+    const auto members = graph_.members(child);
+    const auto strides = graph_.strides(child);
+    std::size_t offset = graph_.cpt_start[child];
+    bool is_observed = true;
+    for (std::size_t m = 0; m < members.size() && is_observed; ++m) {
+      const std::uint8_t code = code_of(static_cast<std::size_t>(members[m]));
+      is_observed = code != kMissing;
+      offset += static_cast<std::size_t>(strides[m]) * code;
+    }
+    if (is_observed) visit(offset);
+  }
+}
+
 void Holes::compile(const Stop& stop) {
   const std::size_t n_vars = graph_.n_vars();
   SliceIndex known;
@@ -250,19 +266,9 @@ void Holes::compile(const Stop& stop) {
       uses_.push_back({found, ordinal, row});
     }
     row_start_.push_back(uses_.size());
-    for (std::size_t child = 0; child < n_vars; ++child) {
-      if (!plan.is_relevant.empty() && !plan.is_relevant[child]) continue;
-      const auto members = graph_.members(child);
-      const auto strides = graph_.strides(child);
-      std::size_t offset = graph_.cpt_start[child];
-      bool is_observed = true;
-      for (std::size_t m = 0; m < members.size() && is_observed; ++m) {
-        const auto code = row_cells[static_cast<std::size_t>(members[m])];
-        is_observed = code != kMissing;
-        offset += static_cast<std::size_t>(strides[m]) * code;
-      }
-      if (is_observed) observed_counts_[offset] += row_weight(row);
-    }
+    const auto code_of = [&](std::size_t v) { return row_cells[v]; };
+    visit_observed(plan, code_of,
+                   [&](std::size_t cell) { observed_counts_[cell] += row_weight(row); });
   }
 }
 
@@ -284,20 +290,8 @@ void Holes::factors(const Instance& instance, std::span<const double> cpts,
 double Holes::observed_log_probability(std::size_t row, std::span<const double> cpts) const {
   const Plan& plan = plans_[plan_of_row_[row]];
   double log_probability = 0.0;
-  for (std::size_t child = 0; child < graph_.n_vars(); ++child) {
-    if (!plan.is_relevant.empty() && !plan.is_relevant[child]) continue;
-    const auto members = graph_.members(child);
-    const auto strides = graph_.strides(child);
-    std::size_t offset = graph_.cpt_start[child];
-    bool is_observed = true;
-    for (std::size_t m = 0; m < members.size() && is_observed; ++m) {
-      const auto v = static_cast<std::size_t>(members[m]);
-      const auto code = table_.cells[v * table_.n_rows + row];
-      is_observed = code != kMissing;
-      offset += static_cast<std::size_t>(strides[m]) * code;
-    }
-    if (is_observed) log_probability += std::log(cpts[offset]);
-  }
+  const auto code_of = [&](std::size_t v) { return table_.cells[v * table_.n_rows + row]; };
+  visit_observed(plan, code_of, [&](std::size_t cell) { log_probability += std::log(cpts[cell]); });
   return log_probability;
 }
 

@@ -117,6 +117,8 @@ class Holes {
   Plan make_plan(std::span<const std::int32_t> missing);
   std::vector<char> relevant(std::span<const std::int32_t> missing) const;
   std::uint32_t piece_of(std::vector<std::int32_t> variables, std::vector<std::int32_t> families);
+  // Calls visit(place of its probability) for each family of a row that is observed whole.
+  void visit_observed(const Plan& plan, auto&& code_of, auto&& visit) const;
   void compile(const Stop& stop);
   void group_by_instance();
 

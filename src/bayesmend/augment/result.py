@@ -17,7 +17,7 @@ from bayesmend.columns import Label
 from bayesmend.dag import Dag
 from bayesmend.data import IncompleteData
 from bayesmend.network import Network
-from bayesmend.structure.solution import TOLERANCE
+from bayesmend.structure.solution import TOLERANCE, Bounded
 
 __all__ = ["AugmentResult", "CellRow", "MendedCells", "TraceEntry", "describe_status"]
 
@@ -112,7 +112,7 @@ class MendedCells:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class AugmentResult:
+class AugmentResult(Bounded):
     """Network and completed table, and how good they are known to be.
 
     Parameters
@@ -156,23 +156,10 @@ class AugmentResult:
         """The structure."""
         return self.network.dag
 
-    @property
-    def gap(self) -> float:
-        """How far the score may be from the best possible one."""
-        return max(0.0, self.bound - self.score)
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether no structure with any completion scores higher."""
-        return self.gap <= TOLERANCE
-
     def to_dict(self) -> dict[str, Any]:
         """Give all but parameters and table in plain types, ready for JSON."""
-        is_known = math.isfinite(self.bound)
         return {
-            "score": self.score,
-            "bound": self.bound if is_known else None,
-            "gap": self.gap if is_known else None,
+            **self.known(),
             "status": self.status,
             "method": self.method,
             "seconds": self.seconds,

@@ -14,7 +14,7 @@ from bayesmend.dag import Dag
 from bayesmend.data import IncompleteData
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.order import solve_order
-from bayesmend.structure.solution import Clock, Progress
+from bayesmend.structure.solution import Bounded, Clock, Progress
 from bayesmend.structure.solvers import Solver, solve
 
 __all__ = ["ReductionResult", "solve_reduction"]
@@ -24,7 +24,7 @@ _FIRST_PATIENCE = 20
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ReductionResult:
+class ReductionResult(Bounded):
     """A structure, a completion, and how good the pair is known to be.
 
     Parameters
@@ -56,11 +56,6 @@ class ReductionResult:
     solver: str
     seconds: float
     detail: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def gap(self) -> float:
-        """How far the score may be from the best possible one."""
-        return max(0.0, self.bound - self.score)
 
     def __repr__(self) -> str:
         return (

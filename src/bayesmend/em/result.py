@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ from bayesmend.dag import Dag
 from bayesmend.data import IncompleteData
 from bayesmend.imputation import ImputedCells
 from bayesmend.network import Network
-from bayesmend.structure.solution import TOLERANCE
+from bayesmend.structure.solution import Bounded
 
 __all__ = ["EmResult", "EmStep"]
 
@@ -32,7 +31,7 @@ class EmStep(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class EmResult:
+class EmResult(Bounded):
     """Network and completed table found by structural expectation-maximisation.
 
     Parameters
@@ -82,23 +81,10 @@ class EmResult:
         """The structure."""
         return self.network.dag
 
-    @property
-    def gap(self) -> float:
-        """How far the score may be from the best possible one."""
-        return max(0.0, self.bound - self.score)
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether no structure scores higher: known for complete data only."""
-        return self.gap <= TOLERANCE
-
     def to_dict(self) -> dict[str, Any]:
         """Give all but parameters and table in plain types, ready for JSON."""
-        is_known = math.isfinite(self.bound)
         return {
-            "score": self.score,
-            "bound": self.bound if is_known else None,
-            "gap": self.gap if is_known else None,
+            **self.known(),
             "status": self.status,
             "method": self.method,
             "log_likelihood": self.log_likelihood,

@@ -15,14 +15,14 @@ from bayesmend.parents import ParentSets
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.greedy import RESTARTS, climb_from
-from bayesmend.structure.solution import Clock, Progress, Solution
+from bayesmend.structure.solution import Bounded, Clock, Progress, Solution
 from bayesmend.structure.solvers import SOLVERS, Solver, solve
 
 __all__ = ["StructureResult", "learn_structure"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class StructureResult:
+class StructureResult(Bounded):
     """A structure learned from complete data.
 
     Parameters
@@ -57,18 +57,10 @@ class StructureResult:
         """The structure."""
         return self.network.dag
 
-    @property
-    def gap(self) -> float:
-        """How far the score may be from the best possible one."""
-        return max(0.0, self.bound - self.score)
-
     def to_dict(self) -> dict[str, Any]:
         """Give all but the parameters in plain types, ready for JSON."""
-        is_known = self.bound != float("inf")
         return {
-            "score": self.score,
-            "bound": self.bound if is_known else None,
-            "gap": self.gap if is_known else None,
+            **self.known(),
             "status": self.status,
             "solver": self.solver,
             "seconds": self.seconds,

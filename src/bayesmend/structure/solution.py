@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from bayesmend.rows import owners_of, some
 
 __all__ = [
     "TOLERANCE",
+    "Bounded",
     "Clock",
     "Progress",
     "Solution",
@@ -31,8 +33,35 @@ Progress = Callable[[str, float, float], None]
 """Told (what is going on, best score so far, seconds since the start)."""
 
 
+class Bounded:
+    """A score with an upper bound: how good an answer is known to be."""
+
+    __slots__ = ()
+    score: float
+    bound: float
+
+    @property
+    def gap(self) -> float:
+        """How far the score may be from the best possible one."""
+        return max(0.0, self.bound - self.score)
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether nothing that was searched scores higher."""
+        return self.gap <= TOLERANCE
+
+    def known(self) -> dict[str, float | None]:
+        """Give score, bound and gap in plain types, None where nothing is known."""
+        is_known = math.isfinite(self.bound)
+        return {
+            "score": self.score,
+            "bound": self.bound if is_known else None,
+            "gap": self.gap if is_known else None,
+        }
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Solution:
+class Solution(Bounded):
     """A DAG and how good it is known to be.
 
     Parameters
@@ -61,11 +90,6 @@ class Solution:
     solver: str
     seconds: float
     detail: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def gap(self) -> float:
-        """How far the score may be from the best possible one."""
-        return max(0.0, self.bound - self.score)
 
     def __repr__(self) -> str:
         return (
