@@ -7,7 +7,7 @@ CORE_SOURCES := CMakeLists.txt pyproject.toml $(wildcard cpp/core/*) $(wildcard 
 PACKAGES := $(wildcard src/bayesmend/*/__init__.py)
 BUILD_FLAGS ?= --config-settings=cmake.define.BAYESMEND_WERROR=ON
 
-.PHONY: demo test lint format stubs bench bench-augment preflight clean
+.PHONY: demo test lint format stubs bench bench-augment bench-em preflight clean
 
 demo: $(VENV)/.installed
 	$(BIN)/bayesmend demo --out demo
@@ -37,6 +37,9 @@ bench: $(VENV)/.installed $(VENV)/.peers
 
 bench-augment: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.augment
+
+bench-em: $(VENV)/.installed $(VENV)/.peers
+	$(BIN)/python -m benchmarks.em
 
 preflight:
 	@command -v $(PYTHON) >/dev/null || { \

@@ -328,7 +328,114 @@ def sample_row(parents, card, cpts, order, seed, number):
     return row
 
 
-# --- family counts and scores ---------------------------------------------------------
+# --- expectation-maximisation: every completion of every row --------------------------
+
+
+def expected_rows(parents, card, cpts, rows, weights):
+    """Every completion of every row, and how much of the row's weight it gets."""
+    completed, shares = [], []
+    for row, weight in zip(rows, weights, strict=True):
+        if weight == 0:
+            continue
+        table = row_completions(parents, card, cpts, row)
+        total = math.fsum(table.values())
+        completed += table
+        shares += [weight * p / total for p in table.values()]
+    return completed, shares
+
+
+def observed_log_likelihood(parents, card, cpts, rows, weights):
+    return math.fsum(
+        weight * math.log(evidence_probability(parents, card, cpts, row))
+        for row, weight in zip(rows, weights, strict=True)
+        if weight > 0
+    )
+
+
+def prior_log_density(card, cpts, ess):
+    """Log-density of the Dirichlet prior, its constant left out."""
+    return math.fsum(
+        ess / (len(table) * card[i]) * math.log(p)
+        for i, table in enumerate(cpts)
+        for row in table
+        for p in row
+    )
+
+
+def em_step(parents, card, cpts, rows, weights, ess=0.0):
+    """Tables from expected counts; those of a configuration without any stay."""
+    completed, shares = expected_rows(parents, card, cpts, rows, weights)
+    tables = []
+    for i, members in enumerate(parents):
+        counts = family_counts(completed, card, i, members, shares)
+        pseudo_count = ess / (len(counts) * card[i])
+        tables.append([])
+        for old, row in zip(cpts[i], counts, strict=True):
+            total = sum(row) + pseudo_count * card[i]
+            new = [(n + pseudo_count) / total for n in row] if total else list(old)
+            tables[i].append(new)
+    return tables
+
+
+def fit_by_em(parents, card, cpts, rows, weights, tol, max_iter=500):
+    """Parameters that gain less than `tol`, or after `max_iter` steps."""
+    before = observed_log_likelihood(parents, card, cpts, rows, weights)
+    for _ in range(max_iter):
+        cpts = em_step(parents, card, cpts, rows, weights)
+        now = observed_log_likelihood(parents, card, cpts, rows, weights)
+        if now - before < tol:
+            break
+        before = now
+    return cpts
+
+
+def observed_score(parents, card, cpts, rows, weights, kind, ess):
+    """Score of expected counts, corrected by Cheeseman and Stutz."""
+    completed, shares = expected_rows(parents, card, cpts, rows, weights)
+    likelihood = score = 0.0
+    for i, members in enumerate(parents):
+        score += family_score(completed, card, i, members, kind, ess, shares)
+        counts = family_counts(completed, card, i, members, shares)
+        likelihood += sum(
+            n * math.log(p)
+            for row, chances in zip(counts, cpts[i], strict=True)
+            for n, p in zip(row, chances, strict=True)
+            if n > 0
+        )
+    observed = observed_log_likelihood(parents, card, cpts, rows, weights)
+    return score - likelihood + observed
+
+
+def structural_em(rows, card, weights, max_parents, kind, ess, shares, tol):
+    """Observed-data scores of the structures on the way from the empty graph."""
+    parents, cpts, reached = [()] * len(card), [[list(one)] for one in shares], []
+    while True:
+        cpts = fit_by_em(parents, card, cpts, rows, weights, tol)
+        found = observed_score(parents, card, cpts, rows, weights, kind, ess)
+        if reached and found <= reached[-1] + 1e-6:
+            return [*reached, found]
+        reached.append(found)
+        counted = expected_rows(parents, card, cpts, rows, weights)
+        totals = total_scores(card, max_parents, kind, ess, *counted)
+        best = max(totals, key=totals.get)
+        if totals[best] <= totals[tuple(parents)] + 1e-6:
+            return reached
+        parents = best
+        cpts = estimates(parents, card, *counted, 0.0)
+
+
+def total_scores(card, max_parents, kind, ess, rows, weights):
+    """{parents of each variable: score} for every graph."""
+    n, known, totals = len(card), {}, {}
+    for arcs in all_dags(n):
+        parents = tuple(tuple(sorted(a for a, b in arcs if b == i)) for i in range(n))
+        if max(map(len, parents)) > max_parents:
+            continue
+        for family in enumerate(parents):
+            if family not in known:
+                known[family] = family_score(rows, card, *family, kind, ess, weights)
+        totals[parents] = sum(known[family] for family in enumerate(parents))
+    return totals
 
 
 # --- tables -----------------------------------------------------------------------

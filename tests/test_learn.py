@@ -29,11 +29,11 @@ from bayesmend.score import dag_score
 SMALL = {"a": ["x", "x", "y", "y", None], "b": ["u", None, "v", "v", "v"]}
 
 
-def noise(n_vars, n_rows=200, seed=0):
-    """Binary noise with a tenth of the cells missing: hard, and slow to prove."""
+def noise(n_vars, n_rows=200, seed=0, rate=0.1):
+    """Binary noise, by default with a tenth of the cells missing: slow to prove."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 2, (n_rows, n_vars)).astype(np.uint8)
-    codes[rng.random(codes.shape) < 0.1] = 255
+    codes[rng.random(codes.shape) < rate] = 255
     return IncompleteData.from_codes(
         codes,
         names=[f"v{i}" for i in range(n_vars)],
@@ -85,9 +85,17 @@ def test_many_variables_mean_local():
 
 
 def test_without_a_proof_in_time_it_says_so():
-    result = learn(noise(12), time_limit=0.5, seed=1)
+    result = learn(noise(12, rate=0.04), time_limit=0.5, seed=1)
     assert result.detail["chosen"].endswith("the local optimum with the bound so far")
     assert not result.is_optimal
+
+
+def test_many_holes_mean_em():
+    data = noise(12)
+    assert data.n_missing > 100
+    result = learn(data, restarts=1, seed=1)
+    assert result.method == "em"
+    assert result.detail["chosen"] == "em: 258 cells (11%) are missing"
 
 
 def test_complete_data_are_plain_structure_learning():

@@ -3,9 +3,16 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
+
+#include "core/rng.hpp"
 
 namespace bayesmend {
 namespace {
+
+// Above so many entries a better order is worth so many tries.
+constexpr double kWorthTries = 1e6;
+constexpr std::size_t kTries = 30;
 
 // The graph in which two positions are linked when a factor holds both.
 class Links {
@@ -68,9 +75,10 @@ struct Order {
   double n_entries = 0.0;
 };
 
-// Greedy: always the position that is cheapest now; ties to the lowest.
+// Greedy: always the position that is cheapest now. Ties go to the lowest, or, with a generator, to
+// any: a few tries at random find better orders of large graphs.
 Order eliminate_all(std::span<const std::int32_t> card, Links links, std::span<const char> is_kept,
-                    Rule rule) {
+                    Rule rule, Rng* rng = nullptr) {
   const std::size_t n = card.size();
   std::vector<double> cost(n, std::numeric_limits<double>::infinity());
   auto refresh = [&](std::uint32_t v) {
@@ -78,13 +86,20 @@ Order eliminate_all(std::span<const std::int32_t> card, Links links, std::span<c
     const double size = card[v] * size_of(card, links.neighbours(v));
     // The other measure breaks ties, scaled so that it cannot do more.
     const auto fill = static_cast<double>(links.fill(v));
-    cost[v] = rule == Rule::fill ? fill + size / (size + 1.0) : size * (1.0 + 1e-9 * fill);
+    const double tie = rng == nullptr ? size / (size + 1.0) : 0.0;
+    cost[v] = rule == Rule::fill ? fill + tie : size * (1.0 + 1e-9 * fill);
   };
   for (std::uint32_t v = 0; v < n; ++v) refresh(v);
   Order order;
   const auto n_kept = static_cast<std::size_t>(std::ranges::count(is_kept, char{1}));
   while (order.positions.size() + n_kept < n) {
-    const auto v = static_cast<std::uint32_t>(std::ranges::min_element(cost) - cost.begin());
+    auto v = static_cast<std::uint32_t>(std::ranges::min_element(cost) - cost.begin());
+    if (rng != nullptr) {
+      std::vector<std::uint32_t> equals;
+      for (std::uint32_t u = v; u < n; ++u)
+        if (cost[u] <= cost[v]) equals.push_back(u);
+      v = equals[rng->below(equals.size())];
+    }
     const auto around = links.neighbours(v);
     order.n_entries += card[v] * size_of(card, around);
     order.positions.push_back(v);
@@ -151,9 +166,14 @@ CliqueTree make_clique_tree(std::span<const std::int32_t> card,
         for (const auto b : scope) links.link(a, b);
     for (const auto a : keep)
       for (const auto b : keep) links.link(a, b);
-    const Order by_fill = eliminate_all(card, links, is_kept, Rule::fill);
-    const Order by_size = eliminate_all(card, links, is_kept, Rule::size);
-    const Order& order = by_size.n_entries < by_fill.n_entries ? by_size : by_fill;
+    Order order = eliminate_all(card, links, is_kept, Rule::fill);
+    auto improve = [&](Order other) {
+      if (other.n_entries < order.n_entries) order = std::move(other);
+    };
+    improve(eliminate_all(card, links, is_kept, Rule::size));
+    Rng rng(n, 0);
+    for (std::size_t t = 0; t < kTries && order.n_entries > kWorthTries; ++t)
+      improve(eliminate_all(card, links, is_kept, t % 2 == 0 ? Rule::fill : Rule::size, &rng));
     for (std::size_t k = 0; k < order.positions.size(); ++k) {
       Clique clique;
       clique.scope = {order.positions[k]};

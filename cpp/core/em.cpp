@@ -1,6 +1,7 @@
 #include "core/em.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -11,6 +12,7 @@ namespace {
 // threads, are then added in order.
 constexpr std::size_t kParts = 16;
 constexpr std::size_t kFewInstances = 256;
+constexpr auto kPollInterval = std::chrono::milliseconds(20);
 
 struct Part {
   std::vector<double> counts;
@@ -89,22 +91,30 @@ std::vector<double> maximise(const FamilyGraph& graph, std::span<const double> c
 EmRun fit_parameters(const Holes& holes, std::span<const double> cpts, double ess,
                      std::size_t max_iter, double tol, std::size_t n_threads, const Stop& stop) {
   EmRun run;
-  run.cpts.assign(cpts.begin(), cpts.end());
+  std::vector<double> next(cpts.begin(), cpts.end());
+  auto polled = std::chrono::steady_clock::now();
   for (std::size_t iteration = 0;; ++iteration) {
     // The first expectation is never stopped: there is always something to return.
-    auto found = expect(holes, run.cpts, n_threads, iteration == 0 ? Stop{} : stop);
-    if (found.stopped) {
-      run.stopped = true;
-      return run;
+    auto found = expect(holes, next, n_threads, iteration == 0 ? Stop{} : stop);
+    run.stopped = found.stopped;
+    // Expectations that are over within milliseconds do not poll themselves.
+    if (const auto now = std::chrono::steady_clock::now(); now - polled > kPollInterval) {
+      run.stopped = run.stopped || (iteration > 0 && stop && stop());
+      polled = now;
     }
-    run.counts = std::move(found.counts);
+    if (run.stopped) return run;
     double objective = found.log_likelihood;
-    if (ess > 0.0) objective += prior_log_density(holes.graph(), run.cpts, ess);
+    if (ess > 0.0) objective += prior_log_density(holes.graph(), next, ess);
+    const double gain = iteration == 0 ? objective : objective - run.objective.back();
+    run.converged = iteration > 0 && gain < tol;
+    // At the summit rounding decides: what would fall by its last bits is not taken.
+    if (iteration > 0 && gain < 0.0) return run;
+    run.cpts = std::move(next);
+    run.counts = std::move(found.counts);
     run.log_likelihood.push_back(found.log_likelihood);
     run.objective.push_back(objective);
-    run.converged = iteration > 0 && objective - run.objective[iteration - 1] < tol;
-    if (run.converged || iteration >= max_iter || !std::isfinite(objective)) return run;
-    run.cpts = maximise(holes.graph(), run.counts, ess, run.cpts);
+    if (run.converged || iteration >= max_iter || !std::isfinite(found.log_likelihood)) return run;
+    next = maximise(holes.graph(), run.counts, ess, run.cpts);
   }
 }
 

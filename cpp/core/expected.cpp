@@ -127,11 +127,7 @@ const double* ExpectedCounts::share(std::span<const Member> members, Scratch& sc
   scratch.positions.clear();
   for (const auto& member : members) scratch.positions.push_back(member.position);
   auto part = marginalise(members[0].instance, scratch);
-  if (!is_packed) {
-    scratch.part = std::move(part);
-    return scratch.part.data();
-  }
-  if (scratch.shares.size() > kMaxShares) scratch.shares.clear();
+  if (!is_packed) return scratch.parts.emplace_back(std::move(part)).data();
   return scratch.shares.emplace(key, std::move(part)).first->second.data();
 }
 
@@ -202,6 +198,9 @@ void ExpectedCounts::spread_row(std::size_t row, std::span<const std::int32_t> s
   const Table& table = holes_.table();
   auto& members = scratch.members;
   members.clear();
+  // Only between rows: the members of a row point at what is here.
+  scratch.parts.clear();
+  if (scratch.shares.size() > kMaxShares) scratch.shares.clear();
   std::size_t base = 0;
   for (std::size_t k = 0; k < set.size(); ++k) {
     const auto v = static_cast<std::size_t>(set[k]);

@@ -97,7 +97,7 @@ class ExpectedCounts::Scratch {
       twice;  // rows with one hole or more in the set, with two or more
   std::vector<Member> members;
   std::vector<std::uint32_t> positions;
-  std::vector<double> part;
+  std::vector<std::vector<double>> parts;  // distributions that are too long for `shares`
   std::unordered_map<std::uint64_t, std::vector<double>> shares;
   Beliefs beliefs;
   std::vector<const double*> factors;

@@ -26,6 +26,10 @@ Result = AugmentResult | EmResult
 # Up to so many variables `auto` tries for a proof, and takes so long without a limit.
 _EXACT_VARS = 20
 _AUTO_SECONDS = 60.0
+# With more holes than both, choosing their best completion makes the data look more
+# regular than they are, and `auto` weighs all completions instead. From the experiment
+# `optimism` (docs/explanation/beyond.md).
+_MANY_HOLES, _LARGE_SHARE = 100, 0.05
 
 
 def learn(
@@ -54,12 +58,13 @@ def learn(
     method : {"auto", "exact", "local", "em", "em-hard"}, default="auto"
         ``exact``: the best structure and completion of all, proven, or the gap when a
         limit comes first. ``local``: no change of `locality` cells with any structure
-        is better. ``auto``: exact for up to 20 variables within half the time limit (or
-        of a minute); without a proof by then, the local optimum from there, with the
-        bound. Local beyond 20. ``detail["chosen"]`` says what it chose. ``em``:
-        structural expectation-maximisation, which weighs all completions instead of
-        choosing the best (`learn_em` has more options); ``em-hard``: its variant that
-        completes by the most probable explanation.
+        is better. ``em``: structural expectation-maximisation, which weighs all
+        completions instead of choosing the best (`learn_em` has more options);
+        ``em-hard``: its variant that completes by the most probable explanation.
+        ``auto``: em when more than 100 cells and more than 5 % of all are missing.
+        Else exact for up to 20 variables within half the time limit (or of a minute);
+        without a proof by then, the local optimum from there, with the bound. Local
+        beyond 20 variables. ``detail["chosen"]`` says what it chose.
     score : Score or str, default="bdeu"
         The rule, or its name: bdeu, k2, bic, aic.
     ess : float, default=1.0
@@ -124,19 +129,16 @@ def learn(
         "progress": progress,
     }
     if method in ("em", "em-hard"):
-        del common["locality"]
-        return learn_em(
-            table,
-            solver=solver,
-            hard=method == "em-hard",
-            redraws=common.pop("restarts"),
-            time_limit=time_limit,
-            **common,
-        )
+        return _em(table, solver, time_limit, common, hard=method == "em-hard")
     if method == "local":
         return learn_local(table, solver=solver, time_limit=time_limit, **common)
     if method == "exact":
         return learn_exact(table, gap=gap, time_limit=time_limit, **common)
+    share = table.n_missing / max(table.n_rows * table.n_vars, 1)
+    if table.n_missing > _MANY_HOLES and share > _LARGE_SHARE:
+        reason = f"em: {table.n_missing:,} cells ({share:.0%}) are missing"
+        expected = _em(table, solver, time_limit, common, hard=False)
+        return replace(expected, detail={**expected.detail, "chosen": reason})
     if solver not in ("auto", "subsets") or table.n_vars > _EXACT_VARS:
         reason = (
             f"local: {table.n_vars} variables, exact goes up to {_EXACT_VARS}"
@@ -146,6 +148,19 @@ def learn(
         found = learn_local(table, solver=solver, time_limit=time_limit, **common)
         return replace(found, detail={**found.detail, "chosen": reason})
     return _exact_then_local(table, time_limit, gap, common)
+
+
+def _em(
+    table: IncompleteData,
+    solver: Solver,
+    time_limit: float | None,
+    common: dict[str, Any],
+    *,
+    hard: bool,
+) -> EmResult:
+    options = {name: value for name, value in common.items() if name != "locality"}
+    options["redraws"] = options.pop("restarts")
+    return learn_em(table, solver=solver, hard=hard, time_limit=time_limit, **options)
 
 
 def _exact_then_local(

@@ -66,8 +66,9 @@ def learn(
         typer.Option(
             metavar="NAME",
             help="exact (proven, or the gap), local (no small change is better), em or "
-            "em-hard (structural EM, which weighs all completions), or auto: exact up "
-            "to 20 variables for half of --time-limit, else local.",
+            "em-hard (structural EM, which weighs all completions), or auto: em if "
+            "more than 100 cells and 5 % are missing; else exact up to 20 variables "
+            "for half of --time-limit, and local beyond.",
         ),
     ] = "auto",
     score: ScoreName = "bdeu",

@@ -17,7 +17,6 @@ from bayesmend.data import IncompleteData
 from bayesmend.engine import Engine
 from bayesmend.errors import DataError
 from bayesmend.network import Network
-from bayesmend.patterns import Patterns
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.structure.solution import Clock
 
@@ -68,15 +67,17 @@ class Table:
     """The distinct rows of a table, ready to be compiled for any structure."""
 
     data: IncompleteData
-    patterns: Patterns
     columns: NDArray[np.uint8]
+    weights: NDArray[np.float64]
     engine: Engine
 
     @classmethod
     def of(cls, data: IncompleteData, engine: Engine) -> Table:
-        """Find the distinct rows."""
+        """Find the distinct rows; those without any weight say nothing."""
         patterns = data.patterns()
-        return cls(data, patterns, np.ascontiguousarray(patterns.codes.T), engine)
+        seen = patterns.weights > 0
+        columns = np.ascontiguousarray(patterns.codes[seen].T)
+        return cls(data, columns, patterns.weights[seen], engine)
 
     def compile(self, dag: Dag) -> tuple[_core.Holes, int]:
         """Return the rows compiled for a structure, and how many threads fit."""
@@ -84,7 +85,7 @@ class Table:
             self.data.card,
             *parents_of(dag),
             self.columns,
-            self.patterns.weights,
+            self.weights,
             np.empty(0, np.uint8),
         )
         entries, scope = holes.largest_factor
@@ -108,7 +109,7 @@ class Table:
             cpts,
             ess,
             max_iter,
-            tol * max(float(self.patterns.weights.sum()), 1.0),
+            tol * max(float(self.weights.sum()), 1.0),
             0.0 if left is None else max(left, 1e-9),
             n_threads,
         )

@@ -138,9 +138,8 @@ def fit_parameters(
             f"{gain:.2g}. Raise max_iter."
         )
         warnings.warn(msg, ConvergenceWarning, stacklevel=2)
-    network = table.network(dag, fitted.counts, prior)
     return ParameterFit(
-        network,
+        table.with_cpts(dag, fitted.cpts),
         tuple(fitted.log_likelihood.tolist()),
         tuple(fitted.objective.tolist()),
         fitted.converged,

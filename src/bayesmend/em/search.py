@@ -24,9 +24,9 @@ __all__ = ["Best", "Search"]
 
 # Up to so many variables the best structure is found exactly in every step.
 _SUBSET_VARS = 12
-# Climbs from random changes, in a step on expected counts and on a complete table.
-_EXPECTED_RESTARTS = 2
-_COMPLETE_RESTARTS = 20
+# Climbs from random changes, from a structure at hand and from none.
+_FURTHER_RESTARTS = 2
+_FIRST_RESTARTS = 20
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -46,6 +46,7 @@ class Search:
     score: Score
     rules: ParentRules
     solver: Solver
+    hard: bool
     max_iter: int
     tol: float
     clock: Clock
@@ -55,43 +56,52 @@ class Search:
     trace: list[EmStep] = field(default_factory=list)
     per_start: dict[str, float] = field(default_factory=dict)
     stopped: str | None = None
+    is_settled: bool = True
 
-    def run(self, starts: tuple[Start, ...], redraws: int, *, hard: bool) -> None:
+    def run(self, starts: tuple[Start, ...], redraws: int) -> None:
         """Climb from every start, then from draws of the best network's completions."""
-        climb = self._climb_hard if hard else self._climb
+        climb = self._climb_hard if self.hard else self._climb
         try:
             for point in self._points(starts, redraws):
+                if self.best is not None and self._is_over(None):
+                    return
                 reached = climb(point)
                 before = self.per_start.get(point.kind, -np.inf)
                 self.per_start[point.kind] = max(before, reached)
-                if self.stopped is not None:
-                    return
         except KeyboardInterrupt:
             self.stopped = "interrupt"
             if self.best is None:
                 raise
 
+    def network(self) -> Network:
+        """Return the best network so far."""
+        assert self.best is not None
+        fitted = self.best.fitted
+        if self.hard:  # learned from a completed table: expected counts play no part
+            return self.table.with_cpts(fitted.dag, fitted.cpts)
+        return self.table.network(fitted.dag, fitted.counts, self.score.ess)
+
     def _points(self, starts: tuple[Start, ...], redraws: int) -> Iterator[StartPoint]:
-        data = self.table.data
         for kind in starts:
-            point = start(kind, data, self._learn, self.generator)
+            point = self._start(kind)
             if point is not None:
                 yield point
         if self.best is None:  # no complete rows, and no other start was asked for
-            point = start("empty", data, self._learn, self.generator)
+            point = self._start("empty")
             assert point is not None
             yield point
         for _ in range(redraws):
             yield learned("redraw", self._draw(), self._learn)
 
+    def _start(self, kind: Start) -> StartPoint | None:
+        data = self.table.data
+        return start(kind, data, self.rules, self._learn, self.generator)
+
     def _draw(self) -> IncompleteData:
         """Complete the table at random from the best network so far."""
-        assert self.best is not None
-        fitted = self.best.fitted
-        network = self.table.network(fitted.dag, fitted.counts, self.score.ess)
         data = self.table.data
         cells = np.ascontiguousarray(data.codes.T)
-        compiled = self.table.engine.compile(network, cells)
+        compiled = self.table.engine.compile(self.network(), cells)
         key = int(self.generator.integers(2**64, dtype=np.uint64))
         return data.with_codes(np.asfortranarray(compiled.draw(1, key)[0].T))
 
@@ -103,52 +113,71 @@ class Search:
             scorer = self.table.scorer(fitted.holes, fitted.cpts, self.score)
             expected = scorer.dag(dag)
             found = self._note(point.kind, fitted, expected)
+            self._keep(found, point.kind, fitted)
             if found <= reached + TOLERANCE or self._is_over(fitted.stopped):
                 break
             reached = found
             new = self._step(scorer, dag)
-            if scorer.dag(new) <= expected + TOLERANCE:
+            if self._is_over(None) or scorer.dag(new) <= expected + TOLERANCE:
                 break
             counts = scorer.core.expected_counts(*parents_of(new))
             dag, cpts = new, estimate_cpts(new, self.table.data.card, counts, 0.0)
+        else:
+            self.is_settled = False
         return max(reached, found)
 
     def _climb_hard(self, point: StartPoint) -> float:
-        """Alternate most probable completion and plain learning until one returns."""
+        """Alternate most probable completion and plain learning until one returns.
+
+        The last network counts, not the best on the way: it is the one that a completed
+        table and its network agree on.
+        """
         data = self.table.data
         cells = np.ascontiguousarray(data.codes.T)
-        dag, cpts, reached = point.dag, point.cpts, -np.inf
+        dag, cpts, reached, fitted = point.dag, point.cpts, -np.inf, None
         seen: set[bytes] = set()
-        for _ in range(self.max_iter):
-            network = self.table.with_cpts(dag, cpts)
-            completed, _ = self.table.engine.compile(network, cells).explain()
-            key = completed.tobytes()
-            if key in seen:
-                break
-            seen.add(key)
-            table = data.with_codes(np.asfortranarray(completed.T))
-            dag = self._learn(table)
-            network = Network.fit(dag, table, method="posterior", ess=self.score.ess)
-            cpts = flatten(network).cpts
-            fitted = self.table.expect(dag, cpts)
-            scorer = self.table.scorer(fitted.holes, cpts, self.score)
-            reached = max(reached, self._note(point.kind, fitted, scorer.dag(dag)))
-            if self._is_over(None):
-                break
+        try:
+            for _ in range(self.max_iter):
+                network = self.table.with_cpts(dag, cpts)
+                completed, _ = self.table.engine.compile(network, cells).explain()
+                key = completed.tobytes()
+                if key in seen:
+                    break
+                seen.add(key)
+                table = data.with_codes(np.asfortranarray(completed.T))
+                dag = self._learn(table, dag)
+                network = Network.fit(
+                    dag, table, method="posterior", ess=self.score.ess
+                )
+                cpts = flatten(network).cpts
+                expected = self.table.expect(dag, cpts)
+                scorer = self.table.scorer(expected.holes, cpts, self.score)
+                reached = self._note(point.kind, expected, scorer.dag(dag))
+                fitted = expected
+                if self._is_over(None):
+                    break
+            else:
+                self.is_settled = False
+        finally:
+            if fitted is not None:
+                self._keep(reached, point.kind, fitted)
         return reached
 
     def _note(self, kind: str, fitted: Fitted, expected_score: float) -> float:
-        """Keep the best; return the observed-data score (Cheeseman and Stutz)."""
+        """Add to the trace; return the observed-data score (Cheeseman and Stutz)."""
         log_likelihood = float(fitted.log_likelihood[-1])
         found = expected_score - fitted.expected_log_likelihood() + log_likelihood
-        if self.best is None or found > self.best.score + TOLERANCE:
-            self.best = Best(found, kind, fitted)
         trace = tuple(fitted.log_likelihood.tolist())
         seconds = self.clock.seconds
         self.trace.append(EmStep(found, kind, seconds, fitted.dag.n_arcs, trace))
         if self.progress is not None:
-            self.progress(f"structural EM ({kind})", self.best.score, seconds)
+            best = found if self.best is None else max(found, self.best.score)
+            self.progress(f"structural EM ({kind})", best, seconds)
         return found
+
+    def _keep(self, found: float, kind: str, fitted: Fitted) -> None:
+        if self.best is None or found > self.best.score + TOLERANCE:
+            self.best = Best(found, kind, fitted)
 
     def _is_over(self, stopped: str | None) -> bool:
         if stopped is not None:
@@ -157,17 +186,18 @@ class Search:
             self.stopped = "time limit"
         return self.stopped is not None
 
-    def _learn(self, completed: IncompleteData) -> Dag:
-        """Find a structure for a complete table."""
+    def _learn(self, completed: IncompleteData, current: Dag | None = None) -> Dag:
+        """Find a structure for a complete table, better than one at hand."""
         threads = self.table.engine.n_threads
         scorer = FamilyScorer(completed, score=self.score, n_threads=threads)
-        return self._step(scorer, None, _COMPLETE_RESTARTS)
+        restarts = _FIRST_RESTARTS if current is None else _FURTHER_RESTARTS
+        return self._step(scorer, current, restarts)
 
     def _step(
         self,
         scorer: FamilyScorer,
         current: Dag | None,
-        restarts: int = _EXPECTED_RESTARTS,
+        restarts: int = _FURTHER_RESTARTS,
     ) -> Dag:
         """Find a better structure for the counts of a scorer."""
         solver = self.solver

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend.columns import MISSING
+from bayesmend.constraints import ParentRules
 from bayesmend.dag import Dag
 from bayesmend.data import IncompleteData
 from bayesmend.errors import ParameterError
@@ -49,16 +50,19 @@ def check_starts(starts: tuple[Start, ...]) -> None:
 
 
 def start(
-    kind: Start, data: IncompleteData, learn: Learn, generator: np.random.Generator
+    kind: Start,
+    data: IncompleteData,
+    rules: ParentRules,
+    learn: Learn,
+    generator: np.random.Generator,
 ) -> StartPoint | None:
     """Make a network to start from; None where there are no complete rows for it.
 
     ``learn`` finds a structure for a complete table.
     """
-    shares = observed_shares(data)
     if kind == "empty":
-        empty = Dag(data.names, tuple(() for _ in data.names))
-        return StartPoint(kind, empty, np.concatenate(shares))
+        return _independent(data, rules)
+    shares = observed_shares(data)
     if kind == "complete":
         keep = np.flatnonzero(~data.missing_mask.any(axis=1))
         if len(keep) == 0:
@@ -81,14 +85,29 @@ def learned(kind: str, completed: IncompleteData, learn: Learn) -> StartPoint:
     return StartPoint(kind, dag, flatten(network).cpts)
 
 
-def observed_shares(data: IncompleteData) -> list[NDArray[np.float64]]:
-    """Return the observed shares of the states; equal ones where none is observed."""
+def _independent(data: IncompleteData, rules: ParentRules) -> StartPoint:
+    """Start from the required arcs alone, which at first change nothing."""
+    parents = tuple(tuple(np.flatnonzero(row).tolist()) for row in rules.required)
+    tables = []
+    for members, share in zip(parents, observed_shares(data, _FAINT), strict=True):
+        n_configs = int(np.prod(data.card[list(members)], dtype=np.int64))
+        tables.append(np.tile(share, n_configs))
+    return StartPoint("empty", Dag(data.names, parents), np.concatenate(tables))
+
+
+def observed_shares(
+    data: IncompleteData, ess: float = 0.0
+) -> list[NDArray[np.float64]]:
+    """Return the observed shares of the states, ``ess`` rows spread evenly over them.
+
+    Equal ones where nothing is observed.
+    """
     shares = []
     for v, card in enumerate(data.card.tolist()):
         column = data.codes[:, v]
         seen = column != MISSING
         weights = None if data.weights is None else data.weights[seen]
-        counts = np.bincount(column[seen], weights, minlength=card).astype(float)
+        counts = np.bincount(column[seen], weights, minlength=card) + ess / card
         total = counts.sum()
         shares.append(counts / total if total > 0 else np.full(card, 1 / card))
     return shares

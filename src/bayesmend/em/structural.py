@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from bayesmend.em.result import EmResult
 from bayesmend.em.search import Search
 from bayesmend.em.starts import STARTS, Start, check_starts
 from bayesmend.engine import MAX_MEMORY, Engine
-from bayesmend.errors import ParameterError
+from bayesmend.errors import ConvergenceWarning, ParameterError
 from bayesmend.imputation import impute
 from bayesmend.inference import explain, log_evidence
 from bayesmend.network import check_count
@@ -116,35 +117,44 @@ def learn_em(
     check_settings(ess=ess, tol=tol)
     check_count("redraws", redraws)
     check_count("max_iter", max_iter, 1)
+    _check_solver(solver)
+    clock = Clock(time_limit)
+    table = IncompleteData.from_table(data)
+    require_rows(table)
+    method = "em-hard" if hard else "em"
+    search = Search(
+        table=Table.of(table, Engine(n_threads=n_threads, max_memory=max_memory)),
+        score=Score.of(score, ess=ess),
+        rules=(constraints or Constraints()).rules(
+            table.names, max_parents=max_parents
+        ),
+        solver=solver,
+        hard=hard,
+        max_iter=max_iter,
+        tol=tol,
+        clock=clock,
+        generator=as_generator(seed),
+        progress=progress,
+    )
+    if table.is_complete:
+        return _learn_complete(search, method, constraints, max_parents)
+    search.run(tuple(starts), redraws)
+    if not search.is_settled:
+        msg = (
+            f"structural EM stopped at max_iter={max_iter} steps from a start before "
+            "it settled. Raise max_iter."
+        )
+        warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+    return _assemble(search, method)
+
+
+def _check_solver(solver: Solver) -> None:
     if isinstance(solver, str) and solver not in (*SOLVERS, "greedy"):
         msg = (
             f"solver must be one of {', '.join(SOLVERS)}, greedy or a callable. "
             f"Got {solver!r} instead."
         )
         raise ParameterError(msg)
-    clock = Clock(time_limit)
-    table = IncompleteData.from_table(data)
-    require_rows(table)
-    rule = Score.of(score, ess=ess)
-    generator = as_generator(seed)
-    method = "em-hard" if hard else "em"
-    search = Search(
-        table=Table.of(table, Engine(n_threads=n_threads, max_memory=max_memory)),
-        score=rule,
-        rules=(constraints or Constraints()).rules(
-            table.names, max_parents=max_parents
-        ),
-        solver=solver,
-        max_iter=max_iter,
-        tol=tol,
-        clock=clock,
-        generator=generator,
-        progress=progress,
-    )
-    if table.is_complete:
-        return _learn_complete(search, method, constraints, max_parents)
-    search.run(tuple(starts), redraws, hard=hard)
-    return _assemble(search, method)
 
 
 def complete_by_em(
@@ -160,25 +170,21 @@ def complete_by_em(
         score=score,
         rules=rules,
         solver="greedy",
+        hard=False,
         max_iter=_FEW_STEPS,
         tol=_COARSE,
         clock=Clock(None),
         generator=np.random.default_rng(0),
         progress=None,
     )
-    search.run(("mode",), 0, hard=False)
-    assert search.best is not None
-    fitted = search.best.fitted
-    network = search.table.network(fitted.dag, fitted.counts, score.ess)
-    return explain(network, data, n_threads=1).completed
+    search.run(("mode",), 0)
+    return explain(search.network(), data, n_threads=1).completed
 
 
 def _assemble(search: Search, method: str) -> EmResult:
     assert search.best is not None
     data, best = search.table.data, search.best
-    network = search.table.network(
-        best.fitted.dag, best.fitted.counts, search.score.ess
-    )
+    network = search.network()
     engine = search.table.engine
     n_threads, max_memory = engine.n_threads, engine.max_memory
     filled = impute(network, data, n_threads=n_threads, max_memory=max_memory)

@@ -49,7 +49,8 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
             f"on the first {SLOW_REPETITIONS}. The real holes stay, are filled too and "
             "not judged.",
             "Augmentation alternates between completion and a structure found by "
-            f"search over orders. Structural EM and auto have {limit:g} s at most.",
+            "search over orders. Structural EM and auto have at most "
+            f"{limit:g} s a run.",
         ),
     )
 

@@ -1,7 +1,6 @@
 """Mended cells and conditional probabilities as HTML tables."""
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 
 from bayesmend.columns import Label
@@ -28,7 +27,7 @@ def cell_table(result: Result) -> str:
     rows = [
         f"<tr><td>{escape(cell.variable)}</td><td>{escape(cell.state)}</td>"
         f"<td>{escape(cell.runner_up)}</td>"
-        f'<td class="n bar" style="--p:{_share(measure.of(cell), most):.3f}">'
+        f'<td class="n bar" style="--p:{measure.share(cell, most):.3f}">'
         f'{number(measure.of(cell))}</td><td class="n">{len(rows):,}</td>'
         f'<td class="rows">{Alike(cell, rows).show_rows(_MAX_ROWS)}</td></tr>'
         for cell, rows in shown
@@ -94,10 +93,6 @@ def _configs(states: Sequence[Sequence[Label]]) -> Iterator[tuple[Label, ...]]:
     """Iterate over the configurations of parents, the first varying fastest."""
     for config in itertools.product(*reversed(states)):
         yield config[::-1]
-
-
-def _share(margin: float, most: float) -> float:
-    return math.sqrt(margin / most) if margin > 0 else 0.0
 
 
 def _table(head: str, rows: Sequence[str], caption: str) -> str:

@@ -112,6 +112,14 @@ class Sureness(NamedTuple):
         value: float = getattr(cell, self.name)
         return value
 
+    def share(self, cell: CellRow | ImputedCell, most: float) -> float:
+        """Return a length for it between 0 and 1; `most` is the largest value shown."""
+        value = self.of(cell)
+        if self.name == "probability":
+            return value
+        # Margins span orders of magnitude.
+        return math.sqrt(value / most) if value > 0 else 0.0
+
 
 def sureness(result: Result) -> Sureness:
     """Tell how the certainty of the mended cells of a result is measured."""
