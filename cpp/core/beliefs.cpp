@@ -69,6 +69,96 @@ Elimination::Elimination(std::span<const std::int32_t> card,
   }
 }
 
+void Elimination::join(std::span<const double> beliefs, std::span<const double> conditionals,
+                       std::span<const std::uint32_t> positions,
+                       std::span<const std::size_t> strides, JoinScratch& scratch,
+                       std::span<double> joint) const {
+  if (scratch.handed.size() < tree_.cliques.size()) scratch.handed.resize(tree_.cliques.size());
+  // Cliques still to visit, ascending: children come before their parents.
+  auto& open = scratch.open;
+  open.clear();
+  auto visit_later = [&](std::uint32_t clique) {
+    const auto at = std::ranges::lower_bound(open, clique);
+    if (at != open.end() && *at == clique) return;
+    open.insert(at, clique);
+    scratch.handed[clique].children.clear();
+  };
+  for (const auto position : positions) visit_later(home_[position]);
+  for (;;) {
+    const std::uint32_t clique = open.front();
+    open.erase(open.begin());
+    const auto kept = std::ranges::find(positions, tree_.cliques[clique].scope[0]);
+    const bool is_kept = kept != positions.end();
+    const std::size_t stride =
+        is_kept ? strides[static_cast<std::size_t>(kept - positions.begin())] : 0;
+    const bool is_top = open.empty();
+    join_clique(clique, entries(is_top ? beliefs : conditionals, clique), is_top, is_kept, stride,
+                scratch, joint);
+    if (is_top) return;
+    const auto parent = static_cast<std::uint32_t>(tree_.cliques[clique].parent);
+    visit_later(parent);
+    scratch.handed[parent].children.push_back(clique);
+  }
+}
+
+void Elimination::join_clique(std::size_t c, std::span<const double> table, bool is_top,
+                              bool is_kept, std::size_t stride, JoinScratch& scratch,
+                              std::span<double> joint) const {
+  const auto& clique = tree_.cliques[c];
+  const auto& steps = walks_[c];
+  const std::size_t n_digits = steps.sizes.size(), n_own = steps.sizes[0];
+  const std::size_t n_shared = table.size() / n_own, n_kept_own = is_kept ? n_own : 1;
+  auto& mine = scratch.handed[c];
+  const std::size_t n_children = mine.children.size();
+  std::size_t n_states = 1;  // of the kept positions below
+  for (const auto child : mine.children) n_states *= scratch.handed[child].places.size();
+  mine.places.assign(n_states * n_kept_own, 0);
+  mine.values.assign(is_top ? 0 : n_states * n_kept_own * n_shared, 0.0);
+  scratch.choice.assign(n_children, 0);
+  for (std::size_t state = 0; state < n_states; ++state) {
+    std::size_t place = 0;
+    for (std::size_t k = 0; k < n_children; ++k)
+      place += scratch.handed[mine.children[k]].places[scratch.choice[k]];
+    for (std::size_t own = 0; own < n_kept_own; ++own)
+      mine.places[state * n_kept_own + own] = place + own * stride;
+    scratch.digits.assign(n_digits, 0);
+    scratch.offsets.assign(n_children, 0);
+    for (std::size_t entry = 0;;) {
+      double value = table[entry];
+      for (std::size_t k = 0; k < n_children && value != 0.0; ++k) {
+        const auto& below = scratch.handed[mine.children[k]];
+        const std::size_t size = below.values.size() / below.places.size();
+        value *=
+            below.values[scratch.choice[k] * size + static_cast<std::size_t>(scratch.offsets[k])];
+      }
+      const std::size_t own = is_kept ? entry % n_own : 0;
+      if (is_top)
+        joint[mine.places[state * n_kept_own + own]] += value;
+      else
+        mine.values[(state * n_kept_own + own) * n_shared + entry / n_own] += value;
+      if (++entry == table.size()) break;
+      std::size_t d = 0;
+      auto input = [&](std::size_t k) {
+        const auto at = std::ranges::find(clique.children, mine.children[k]);
+        const auto number =
+            clique.factors.size() + static_cast<std::size_t>(at - clique.children.begin());
+        return number * n_digits;
+      };
+      while (++scratch.digits[d] == steps.sizes[d]) {
+        for (std::size_t k = 0; k < n_children; ++k)
+          scratch.offsets[k] -= steps.strides[input(k) + d] * (steps.sizes[d] - 1);
+        scratch.digits[d++] = 0;
+      }
+      for (std::size_t k = 0; k < n_children; ++k)
+        scratch.offsets[k] += steps.strides[input(k) + d];
+    }
+    for (std::size_t k = 0; k < n_children; ++k) {
+      if (++scratch.choice[k] < scratch.handed[mine.children[k]].places.size()) break;
+      scratch.choice[k] = 0;
+    }
+  }
+}
+
 std::span<const double> Beliefs::table(std::size_t clique) const {
   const auto& start = shape_->table_start_;
   return std::span(tables_).subspan(start[clique], start[clique + 1] - start[clique]);

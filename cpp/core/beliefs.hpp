@@ -24,6 +24,20 @@ class Elimination {
 
   const CliqueTree& tree() const { return tree_; }
   std::span<const std::int32_t> card() const { return card_; }
+  // Entries of a clique among those of all, one clique after the other.
+  std::span<const double> entries(std::span<const double> all, std::size_t clique) const {
+    return all.subspan(table_start_[clique], table_start_[clique + 1] - table_start_[clique]);
+  }
+
+  // What one thread needs to join marginals.
+  class JoinScratch;
+  // The joint distribution of some positions from the distributions of all cliques, `beliefs`, and
+  // those of their own positions given the others, `conditionals`: only the cliques between the
+  // positions are visited. Adds it to `joint`, where state k of positions[p] moves by strides[p].
+  // For trees whose cliques eliminate one position each.
+  void join(std::span<const double> beliefs, std::span<const double> conditionals,
+            std::span<const std::uint32_t> positions, std::span<const std::size_t> strides,
+            JoinScratch& scratch, std::span<double> joint) const;
 
  private:
   friend class Beliefs;
@@ -33,12 +47,32 @@ class Elimination {
     std::vector<std::int64_t> strides;  // [input][digit]; factors first, then children
     std::size_t n_inputs = 0;
   };
+  void join_clique(std::size_t clique, std::span<const double> table, bool is_top, bool is_kept,
+                   std::size_t stride, JoinScratch& scratch, std::span<double> joint) const;
+
   std::vector<std::int32_t> card_;
   CliqueTree tree_;
   std::vector<Walk> walks_;
   std::vector<std::size_t> table_start_, message_start_;  // one more than there are cliques
   std::vector<std::uint32_t> home_;                       // the clique that eliminates a position
   std::vector<std::int64_t> home_stride_;                 // and its step there
+};
+
+class Elimination::JoinScratch {
+ private:
+  friend class Elimination;
+  // What a clique hands to its parent: a value for each entry of what they share and each state of
+  // the kept positions below, and where that state lies in the joint distribution.
+  struct Handed {
+    std::vector<double> values;  // [kept state][shared entry]
+    std::vector<std::size_t> places;
+    std::vector<std::uint32_t> children;  // those that hand over to this clique
+  };
+  std::vector<Handed> handed;
+  std::vector<std::uint32_t> open;
+  std::vector<std::uint32_t> digits;
+  std::vector<std::int64_t> offsets;
+  std::vector<std::size_t> choice;
 };
 
 // The tables of one product. Reusable: the same object serves one product after the other.

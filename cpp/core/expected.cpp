@@ -54,13 +54,16 @@ ExpectedCounts::ExpectedCounts(const Holes& holes, std::span<const double> cpts,
 }
 
 void ExpectedCounts::infer(std::size_t n_threads, const Stop& stop) {
-  std::size_t n_joints = 0, n_marginals = 0;
+  std::size_t n_joints = 0, n_trees = 0, n_marginals = 0;
   for (const auto& instance : holes_.instances()) {
     const auto& piece = holes_.pieces()[instance.piece];
-    Posterior posterior{n_joints, 0, n_marginals};
+    Posterior posterior{n_joints, 0, n_trees, 0, n_marginals};
     if (const auto& shape = joint_shape_[instance.piece])
       posterior.n_joint = static_cast<std::size_t>(shape->tree().n_entries);
+    else
+      posterior.n_tree = static_cast<std::size_t>(piece.elimination->tree().n_entries);
     n_joints += posterior.n_joint;
+    n_trees += posterior.n_tree;
     n_marginals += piece_marginals_[first_position_[instance.piece] + piece.variables.size()];
     posteriors_.push_back(posterior);
   }
@@ -70,6 +73,8 @@ void ExpectedCounts::infer(std::size_t n_threads, const Stop& stop) {
     if (instance_of_[cell] != kNoInstance)
       chance_of_[cell] = first_chance(instance_of_[cell], position_of_[cell]);
   joints_.resize(n_joints);
+  beliefs_.resize(n_trees);
+  conditionals_.resize(n_trees);
   marginals_.resize(n_marginals);
   const std::size_t n_tasks = (posteriors_.size() + kInstancesPerTask - 1) / kInstancesPerTask;
   std::vector<Scratch> scratch(resolve_threads(n_threads));
@@ -98,6 +103,8 @@ void ExpectedCounts::infer_instance(std::size_t number, Scratch& scratch) {
     for (const double value : joint) total += value;
     for (std::size_t e = 0; e < joint.size(); ++e)
       joints_[posterior.first_joint + e] = joint[e] / total;
+  } else {
+    keep_tree(posterior, *piece.elimination, scratch.beliefs);
   }
   for (std::uint32_t p = 0; p < piece.variables.size(); ++p)
     scratch.beliefs.marginal(
@@ -105,6 +112,24 @@ void ExpectedCounts::infer_instance(std::size_t number, Scratch& scratch) {
                .subspan(
                    posterior.first_marginal + piece_marginals_[first_position_[instance.piece] + p],
                    static_cast<std::size_t>(piece.card[p])));
+}
+
+void ExpectedCounts::keep_tree(const Posterior& posterior, const Elimination& shape,
+                               const Beliefs& beliefs) {
+  std::size_t at = posterior.first_tree;
+  for (std::size_t c = 0; c < shape.tree().cliques.size(); ++c) {
+    const auto table = beliefs.table(c);
+    const auto n_own = static_cast<std::size_t>(shape.tree().cliques[c].n_own_entries);
+    const double total = std::accumulate(table.begin(), table.end(), 0.0);
+    for (std::size_t first = 0; first < table.size(); first += n_own) {
+      const auto own = table.subspan(first, n_own);
+      const double sum = std::accumulate(own.begin(), own.end(), 0.0);
+      for (const double value : own) {
+        beliefs_[at] = value / total;
+        conditionals_[at++] = sum > 0.0 ? value / sum : 0.0;
+      }
+    }
+  }
 }
 
 std::size_t ExpectedCounts::first_chance(std::uint32_t instance, std::uint32_t position) const {
@@ -135,31 +160,27 @@ std::vector<double> ExpectedCounts::marginalise(std::size_t number, Scratch& scr
   const auto& instance = holes_.instances()[number];
   const Piece& piece = holes_.pieces()[instance.piece];
   const auto& posterior = posteriors_[number];
-  if (posterior.n_joint == 0) {
-    auto& shape = scratch.shapes[{instance.piece, scratch.positions}];
-    if (!shape)
-      shape = std::make_unique<Elimination>(piece.card, piece.scopes, piece.strides,
-                                            scratch.positions, 0.0);
-    holes_.factors(instance, cpts_, scratch.factors);
-    scratch.beliefs.collect(*shape, scratch.factors, Pass::sum);
-    const auto joint = scratch.beliefs.table(shape->tree().cliques.size() - 1);
-    std::vector<double> part(joint.begin(), joint.end());
-    const double total = std::accumulate(part.begin(), part.end(), 0.0);
-    for (double& value : part) value /= total;
-    return part;
-  }
-  // Walk through the joint table, last position fastest, and add up what is not asked for.
-  const std::size_t n = piece.card.size();
-  auto& digits = scratch.digits;
   auto& steps = scratch.steps;
-  digits.assign(n, 0);
-  steps.assign(n, 0);
+  steps.assign(piece.card.size(), 0);
   std::size_t size = 1;
   for (const auto p : scratch.positions) {
     steps[p] = size;
     size *= static_cast<std::size_t>(piece.card[p]);
   }
   std::vector<double> part(size, 0.0);
+  if (posterior.n_joint == 0) {
+    scratch.strides_of_part.clear();
+    for (const auto p : scratch.positions) scratch.strides_of_part.push_back(steps[p]);
+    piece.elimination->join(
+        std::span(beliefs_).subspan(posterior.first_tree, posterior.n_tree),
+        std::span(conditionals_).subspan(posterior.first_tree, posterior.n_tree), scratch.positions,
+        scratch.strides_of_part, scratch.join, part);
+    return part;
+  }
+  // Walk through the joint table, last position fastest, and add up what is not asked for.
+  const std::size_t n = piece.card.size();
+  auto& digits = scratch.digits;
+  digits.assign(n, 0);
   const double* joint = joints_.data() + posterior.first_joint;
   const auto inner = static_cast<std::size_t>(piece.card[n - 1]);
   for (std::size_t entry = 0, cell = 0;;) {

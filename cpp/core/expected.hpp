@@ -2,11 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "core/holes.hpp"
@@ -37,9 +35,10 @@ class ExpectedCounts {
  private:
   static constexpr std::uint32_t kNoInstance = 0xffffffffu;
   // The posterior of an instance: the distribution of each position, and the joint one, last
-  // position fastest, unless that is too large.
+  // position fastest, or, where that is too large, those of its cliques.
   struct Posterior {
     std::size_t first_joint = 0, n_joint = 0;
+    std::size_t first_tree = 0, n_tree = 0;  // of the distributions of its cliques instead
     std::size_t first_marginal = 0;
   };
   // A hole among the variables of a set.
@@ -57,6 +56,7 @@ class ExpectedCounts {
   std::size_t fill(std::span<const std::int32_t> set, Scratch& scratch) const;
   void infer(std::size_t n_threads, const Stop& stop);
   void infer_instance(std::size_t number, Scratch& scratch);
+  void keep_tree(const Posterior& posterior, const Elimination& shape, const Beliefs& beliefs);
   // Rows in which only this variable of the set is missing.
   void spread_single(std::int32_t variable, std::size_t stride, Scratch& scratch) const;
   void spread_row(std::size_t row, std::span<const std::int32_t> set,
@@ -75,9 +75,10 @@ class ExpectedCounts {
   bool was_stopped_ = false;
   std::vector<Posterior> posteriors_;
   std::vector<double> joints_, marginals_;
-  std::vector<std::size_t> piece_marginals_;  // entries before each position, piece by piece
-  std::vector<std::size_t> first_position_;   // of each piece, there
-  std::vector<std::uint32_t> instance_of_;    // per cell of the table
+  std::vector<double> beliefs_, conditionals_;  // of cliques
+  std::vector<std::size_t> piece_marginals_;    // entries before each position, piece by piece
+  std::vector<std::size_t> first_position_;     // of each piece, there
+  std::vector<std::uint32_t> instance_of_;      // per cell of the table
   std::vector<std::uint16_t> position_of_;
   std::vector<std::size_t> chance_of_;  // where the distribution of the cell starts
   std::vector<std::unique_ptr<Elimination>> joint_shape_;  // per piece
@@ -102,9 +103,8 @@ class ExpectedCounts::Scratch {
   Beliefs beliefs;
   std::vector<const double*> factors;
   std::vector<std::uint32_t> digits;
-  std::vector<std::size_t> steps;
-  std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, std::unique_ptr<Elimination>>
-      shapes;
+  std::vector<std::size_t> steps, strides_of_part;
+  Elimination::JoinScratch join;
 };
 
 }  // namespace bayesmend
