@@ -10,8 +10,10 @@
 namespace bayesmend {
 namespace {
 
-// Larger joint posteriors are not kept: what is needed of them is eliminated anew.
-constexpr double kMaxStored = 4096.0;
+// Of larger pieces not the joint posterior is computed but those of their cliques.
+constexpr double kMaxJoint = 4096.0;
+// So many entries of posteriors are kept in all (512 MB); the rest is computed when needed.
+constexpr std::size_t kMaxKept = std::size_t{1} << 26;
 constexpr std::size_t kMaxCells = std::size_t{1} << 26;
 constexpr std::size_t kInstancesPerTask = 32;
 constexpr std::size_t kMaxShares = std::size_t{1} << 18;
@@ -44,26 +46,30 @@ ExpectedCounts::ExpectedCounts(const Holes& holes, std::span<const double> cpts,
       n_joint *= states;
     }
     piece_marginals_.push_back(before);
-    joint_shape_.push_back(
-        n_joint > kMaxStored
-            ? nullptr
-            : std::make_unique<Elimination>(piece.card, piece.scopes, piece.strides,
-                                            std::span<const std::uint32_t>{}, kMaxStored));
+    joint_shape_.push_back(n_joint > kMaxJoint ? nullptr
+                                               : std::make_unique<Elimination>(
+                                                     piece.card, piece.scopes, piece.strides,
+                                                     std::span<const std::uint32_t>{}, kMaxJoint));
   }
   infer(n_threads, stop);
 }
 
 void ExpectedCounts::infer(std::size_t n_threads, const Stop& stop) {
-  std::size_t n_joints = 0, n_trees = 0, n_marginals = 0;
+  std::size_t n_entries = 0, n_conditionals = 0, n_marginals = 0;
   for (const auto& instance : holes_.instances()) {
     const auto& piece = holes_.pieces()[instance.piece];
-    Posterior posterior{n_joints, 0, n_trees, 0, n_marginals};
-    if (const auto& shape = joint_shape_[instance.piece])
-      posterior.n_joint = static_cast<std::size_t>(shape->tree().n_entries);
-    else
-      posterior.n_tree = static_cast<std::size_t>(piece.elimination->tree().n_entries);
-    n_joints += posterior.n_joint;
-    n_trees += posterior.n_tree;
+    const auto& shape = joint_shape_[instance.piece];
+    Posterior posterior;
+    posterior.first_marginal = n_marginals;
+    posterior.n_entries =
+        static_cast<std::size_t>((shape ? *shape : *piece.elimination).tree().n_entries);
+    posterior.is_kept = n_entries + n_conditionals + 2 * posterior.n_entries <= kMaxKept;
+    posterior.first_entry = n_entries;
+    posterior.first_conditional = n_conditionals;
+    if (posterior.is_kept) {
+      n_entries += posterior.n_entries;
+      if (!shape) n_conditionals += posterior.n_entries;
+    }
     n_marginals += piece_marginals_[first_position_[instance.piece] + piece.variables.size()];
     posteriors_.push_back(posterior);
   }
@@ -72,9 +78,8 @@ void ExpectedCounts::infer(std::size_t n_threads, const Stop& stop) {
   for (std::size_t cell = 0; cell < table.cells.size(); ++cell)
     if (instance_of_[cell] != kNoInstance)
       chance_of_[cell] = first_chance(instance_of_[cell], position_of_[cell]);
-  joints_.resize(n_joints);
-  beliefs_.resize(n_trees);
-  conditionals_.resize(n_trees);
+  beliefs_.resize(n_entries);
+  conditionals_.resize(n_conditionals);
   marginals_.resize(n_marginals);
   const std::size_t n_tasks = (posteriors_.size() + kInstancesPerTask - 1) / kInstancesPerTask;
   std::vector<Scratch> scratch(resolve_threads(n_threads));
@@ -86,10 +91,9 @@ void ExpectedCounts::infer(std::size_t n_threads, const Stop& stop) {
       });
 }
 
-void ExpectedCounts::infer_instance(std::size_t number, Scratch& scratch) {
+void ExpectedCounts::calibrate(std::size_t number, Scratch& scratch) const {
   const auto& instance = holes_.instances()[number];
   const Piece& piece = holes_.pieces()[instance.piece];
-  const auto& posterior = posteriors_[number];
   const auto& shape = joint_shape_[instance.piece];
   holes_.factors(instance, cpts_, scratch.factors);
   const double log_sum =
@@ -97,38 +101,42 @@ void ExpectedCounts::infer_instance(std::size_t number, Scratch& scratch) {
   if (log_sum == -std::numeric_limits<double>::infinity())
     throw std::domain_error("a row is impossible under the network.");
   scratch.beliefs.distribute();
-  if (shape) {
-    const auto joint = scratch.beliefs.table(0);
-    double total = 0.0;
-    for (const double value : joint) total += value;
-    for (std::size_t e = 0; e < joint.size(); ++e)
-      joints_[posterior.first_joint + e] = joint[e] / total;
-  } else {
-    keep_tree(posterior, *piece.elimination, scratch.beliefs);
-  }
-  for (std::uint32_t p = 0; p < piece.variables.size(); ++p)
-    scratch.beliefs.marginal(
-        p, std::span(marginals_)
-               .subspan(
-                   posterior.first_marginal + piece_marginals_[first_position_[instance.piece] + p],
-                   static_cast<std::size_t>(piece.card[p])));
 }
 
-void ExpectedCounts::keep_tree(const Posterior& posterior, const Elimination& shape,
-                               const Beliefs& beliefs) {
-  std::size_t at = posterior.first_tree;
-  for (std::size_t c = 0; c < shape.tree().cliques.size(); ++c) {
+void ExpectedCounts::infer_instance(std::size_t number, Scratch& scratch) {
+  const std::size_t piece_number = holes_.instances()[number].piece;
+  const Piece& piece = holes_.pieces()[piece_number];
+  const auto& posterior = posteriors_[number];
+  calibrate(number, scratch);
+  if (posterior.is_kept)
+    write_tables(number, scratch.beliefs, std::span(beliefs_).subspan(posterior.first_entry),
+                 std::span(conditionals_).subspan(posterior.first_conditional));
+  for (std::uint32_t p = 0; p < piece.variables.size(); ++p)
+    scratch.beliefs.marginal(
+        p,
+        std::span(marginals_)
+            .subspan(posterior.first_marginal + piece_marginals_[first_position_[piece_number] + p],
+                     static_cast<std::size_t>(piece.card[p])));
+}
+
+void ExpectedCounts::write_tables(std::size_t number, const Beliefs& beliefs,
+                                  std::span<double> joint, std::span<double> conditional) const {
+  const std::size_t piece = holes_.instances()[number].piece;
+  const auto& shape = joint_shape_[piece];
+  const auto& cliques = (shape ? *shape : *holes_.pieces()[piece].elimination).tree().cliques;
+  std::size_t at = 0;
+  for (std::size_t c = 0; c < cliques.size(); ++c) {
     const auto table = beliefs.table(c);
-    const auto n_own = static_cast<std::size_t>(shape.tree().cliques[c].n_own_entries);
     const double total = std::accumulate(table.begin(), table.end(), 0.0);
-    for (std::size_t first = 0; first < table.size(); first += n_own) {
+    for (std::size_t e = 0; e < table.size(); ++e) joint[at + e] = table[e] / total;
+    const auto n_own = static_cast<std::size_t>(cliques[c].n_own_entries);
+    for (std::size_t first = 0; first < table.size() && !shape; first += n_own) {
       const auto own = table.subspan(first, n_own);
       const double sum = std::accumulate(own.begin(), own.end(), 0.0);
-      for (const double value : own) {
-        beliefs_[at] = value / total;
-        conditionals_[at++] = sum > 0.0 ? value / sum : 0.0;
-      }
+      for (std::size_t k = 0; k < n_own; ++k)
+        conditional[at + first + k] = sum > 0.0 ? own[k] / sum : 0.0;
     }
+    at += table.size();
   }
 }
 
@@ -156,6 +164,15 @@ const double* ExpectedCounts::share(std::span<const Member> members, Scratch& sc
   return scratch.shares.emplace(key, std::move(part)).first->second.data();
 }
 
+void ExpectedCounts::recall(std::size_t number, Scratch& scratch) const {
+  if (scratch.recalled == number) return;
+  calibrate(number, scratch);
+  scratch.table.resize(posteriors_[number].n_entries);
+  scratch.conditional.resize(posteriors_[number].n_entries);
+  write_tables(number, scratch.beliefs, scratch.table, scratch.conditional);
+  scratch.recalled = number;
+}
+
 std::vector<double> ExpectedCounts::marginalise(std::size_t number, Scratch& scratch) const {
   const auto& instance = holes_.instances()[number];
   const Piece& piece = holes_.pieces()[instance.piece];
@@ -168,25 +185,33 @@ std::vector<double> ExpectedCounts::marginalise(std::size_t number, Scratch& scr
     size *= static_cast<std::size_t>(piece.card[p]);
   }
   std::vector<double> part(size, 0.0);
-  if (posterior.n_joint == 0) {
+  const bool is_joint = joint_shape_[instance.piece] != nullptr;
+  std::span<const double> table(beliefs_), conditional(conditionals_);
+  if (posterior.is_kept) {
+    table = table.subspan(posterior.first_entry, posterior.n_entries);
+    if (!is_joint)
+      conditional = conditional.subspan(posterior.first_conditional, posterior.n_entries);
+  } else {
+    recall(number, scratch);
+    table = scratch.table;
+    conditional = scratch.conditional;
+  }
+  if (!is_joint) {
     scratch.strides_of_part.clear();
     for (const auto p : scratch.positions) scratch.strides_of_part.push_back(steps[p]);
-    piece.elimination->join(
-        std::span(beliefs_).subspan(posterior.first_tree, posterior.n_tree),
-        std::span(conditionals_).subspan(posterior.first_tree, posterior.n_tree), scratch.positions,
-        scratch.strides_of_part, scratch.join, part);
+    piece.elimination->join(table, conditional, scratch.positions, scratch.strides_of_part,
+                            scratch.join, part);
     return part;
   }
   // Walk through the joint table, last position fastest, and add up what is not asked for.
   const std::size_t n = piece.card.size();
   auto& digits = scratch.digits;
   digits.assign(n, 0);
-  const double* joint = joints_.data() + posterior.first_joint;
   const auto inner = static_cast<std::size_t>(piece.card[n - 1]);
   for (std::size_t entry = 0, cell = 0;;) {
-    for (std::size_t k = 0; k < inner; ++k) part[cell + k * steps[n - 1]] += joint[entry + k];
+    for (std::size_t k = 0; k < inner; ++k) part[cell + k * steps[n - 1]] += table[entry + k];
     entry += inner;
-    if (entry == posterior.n_joint) return part;
+    if (entry == table.size()) return part;
     std::size_t d = n - 2;
     while (++digits[d] == static_cast<std::uint32_t>(piece.card[d])) {
       cell -= steps[d] * (digits[d] - 1);

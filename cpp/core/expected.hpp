@@ -34,12 +34,13 @@ class ExpectedCounts {
 
  private:
   static constexpr std::uint32_t kNoInstance = 0xffffffffu;
-  // The posterior of an instance: the distribution of each position, and the joint one, last
-  // position fastest, or, where that is too large, those of its cliques.
+  // Where the posterior of an instance lies: the distribution of each position, and the joint one,
+  // last position fastest, or, where that is too large, those of its cliques.
   struct Posterior {
-    std::size_t first_joint = 0, n_joint = 0;
-    std::size_t first_tree = 0, n_tree = 0;  // of the distributions of its cliques instead
     std::size_t first_marginal = 0;
+    std::size_t first_entry = 0, n_entries = 0;
+    std::size_t first_conditional = 0;  // of cliques only
+    bool is_kept = true;                // or else computed when needed
   };
   // A hole among the variables of a set.
   struct Member {
@@ -56,7 +57,13 @@ class ExpectedCounts {
   std::size_t fill(std::span<const std::int32_t> set, Scratch& scratch) const;
   void infer(std::size_t n_threads, const Stop& stop);
   void infer_instance(std::size_t number, Scratch& scratch);
-  void keep_tree(const Posterior& posterior, const Elimination& shape, const Beliefs& beliefs);
+  // Puts the posteriors of an instance into scratch.beliefs.
+  void calibrate(std::size_t number, Scratch& scratch) const;
+  // Writes them out as distributions and, for cliques, as those of their own position given others.
+  void write_tables(std::size_t number, const Beliefs& beliefs, std::span<double> joint,
+                    std::span<double> conditional) const;
+  // The same into the scratch, for an instance that is not kept.
+  void recall(std::size_t number, Scratch& scratch) const;
   // Rows in which only this variable of the set is missing.
   void spread_single(std::int32_t variable, std::size_t stride, Scratch& scratch) const;
   void spread_row(std::size_t row, std::span<const std::int32_t> set,
@@ -74,8 +81,8 @@ class ExpectedCounts {
   std::span<const double> cpts_;
   bool was_stopped_ = false;
   std::vector<Posterior> posteriors_;
-  std::vector<double> joints_, marginals_;
-  std::vector<double> beliefs_, conditionals_;  // of cliques
+  std::vector<double> marginals_;
+  std::vector<double> beliefs_, conditionals_;  // joint ones, or of cliques
   std::vector<std::size_t> piece_marginals_;    // entries before each position, piece by piece
   std::vector<std::size_t> first_position_;     // of each piece, there
   std::vector<std::uint32_t> instance_of_;      // per cell of the table
@@ -105,6 +112,8 @@ class ExpectedCounts::Scratch {
   std::vector<std::uint32_t> digits;
   std::vector<std::size_t> steps, strides_of_part;
   Elimination::JoinScratch join;
+  std::size_t recalled = static_cast<std::size_t>(-1);  // the instance in these two
+  std::vector<double> table, conditional;
 };
 
 }  // namespace bayesmend
