@@ -80,7 +80,7 @@ def learn(
     ] = 1,
     restarts: Annotated[
         int, typer.Option(metavar="N", help="Random starts of local and em.")
-    ] = 5,
+    ] = 10,
     solver: Annotated[
         str,
         typer.Option(

@@ -41,7 +41,7 @@ def learn_em(
     solver: Solver = "auto",
     hard: bool = False,
     starts: tuple[Start, ...] = STARTS,
-    redraws: int = 8,
+    redraws: int = 10,
     max_iter: int = 100,
     tol: float = 1e-6,
     constraints: Constraints | None = None,
@@ -77,7 +77,7 @@ def learn_em(
     starts : tuple of {"empty", "complete", "mode", "random"}
         Networks to start from: no arcs; learned from the complete rows; from the table
         with each variable's mode, or a draw from its observed shares, in its holes.
-    redraws : int, default=8
+    redraws : int, default=10
         Further starts, learned from completions drawn from the best network so far.
     max_iter : int, default=100
         Largest number of structure steps from one start.
