@@ -61,8 +61,7 @@ void ExpectedCounts::infer(std::size_t n_threads, const Stop& stop) {
     const auto& shape = joint_shape_[instance.piece];
     Posterior posterior;
     posterior.first_marginal = n_marginals;
-    posterior.n_entries =
-        static_cast<std::size_t>((shape ? *shape : *piece.elimination).tree().n_entries);
+    posterior.n_entries = static_cast<std::size_t>(shape_of(instance.piece).tree().n_entries);
     posterior.is_kept = n_entries + n_conditionals + 2 * posterior.n_entries <= kMaxKept;
     posterior.first_entry = n_entries;
     posterior.first_conditional = n_conditionals;
@@ -91,13 +90,16 @@ void ExpectedCounts::infer(std::size_t n_threads, const Stop& stop) {
       });
 }
 
+const Elimination& ExpectedCounts::shape_of(std::size_t piece) const {
+  const auto& joint = joint_shape_[piece];
+  return joint ? *joint : *holes_.pieces()[piece].elimination;
+}
+
 void ExpectedCounts::calibrate(std::size_t number, Scratch& scratch) const {
   const auto& instance = holes_.instances()[number];
-  const Piece& piece = holes_.pieces()[instance.piece];
-  const auto& shape = joint_shape_[instance.piece];
   holes_.factors(instance, cpts_, scratch.factors);
   const double log_sum =
-      scratch.beliefs.collect(shape ? *shape : *piece.elimination, scratch.factors, Pass::sum);
+      scratch.beliefs.collect(shape_of(instance.piece), scratch.factors, Pass::sum);
   if (log_sum == -std::numeric_limits<double>::infinity())
     throw std::domain_error("a row is impossible under the network.");
   scratch.beliefs.distribute();
@@ -122,15 +124,15 @@ void ExpectedCounts::infer_instance(std::size_t number, Scratch& scratch) {
 void ExpectedCounts::write_tables(std::size_t number, const Beliefs& beliefs,
                                   std::span<double> joint, std::span<double> conditional) const {
   const std::size_t piece = holes_.instances()[number].piece;
-  const auto& shape = joint_shape_[piece];
-  const auto& cliques = (shape ? *shape : *holes_.pieces()[piece].elimination).tree().cliques;
+  const bool is_joint = joint_shape_[piece] != nullptr;
+  const auto& cliques = shape_of(piece).tree().cliques;
   std::size_t at = 0;
   for (std::size_t c = 0; c < cliques.size(); ++c) {
     const auto table = beliefs.table(c);
     const double total = std::accumulate(table.begin(), table.end(), 0.0);
     for (std::size_t e = 0; e < table.size(); ++e) joint[at + e] = table[e] / total;
     const auto n_own = static_cast<std::size_t>(cliques[c].n_own_entries);
-    for (std::size_t first = 0; first < table.size() && !shape; first += n_own) {
+    for (std::size_t first = 0; first < table.size() && !is_joint; first += n_own) {
       const auto own = table.subspan(first, n_own);
       const double sum = std::accumulate(own.begin(), own.end(), 0.0);
       for (std::size_t k = 0; k < n_own; ++k)

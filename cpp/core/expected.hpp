@@ -57,6 +57,8 @@ class ExpectedCounts {
   std::size_t fill(std::span<const std::int32_t> set, Scratch& scratch) const;
   void infer(std::size_t n_threads, const Stop& stop);
   void infer_instance(std::size_t number, Scratch& scratch);
+  // How the posterior of a piece is computed: as one joint table, or by cliques.
+  const Elimination& shape_of(std::size_t piece) const;
   // Puts the posteriors of an instance into scratch.beliefs.
   void calibrate(std::size_t number, Scratch& scratch) const;
   // Writes them out as distributions and, for cliques, as those of their own position given others.
@@ -94,7 +96,6 @@ class ExpectedCounts {
 };
 
 class ExpectedCounts::Scratch {
- public:
  private:
   friend class ExpectedCounts;
   std::vector<double> totals;  // all zero between calls

@@ -15,7 +15,7 @@ from bayesmend.errors import ParameterError
 from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.solution import Clock, Progress
-from bayesmend.structure.solvers import SOLVERS, Solver
+from bayesmend.structure.solvers import Solver, check_solver
 
 __all__ = ["METHODS", "Result", "learn"]
 
@@ -110,12 +110,7 @@ def learn(
     if method not in METHODS:
         msg = f"method must be one of {', '.join(METHODS)}. Got {method!r} instead."
         raise ParameterError(msg)
-    if isinstance(solver, str) and solver not in (*SOLVERS, "greedy"):
-        msg = (
-            f"solver must be one of {', '.join(SOLVERS)}, greedy or a callable. "
-            f"Got {solver!r} instead."
-        )
-        raise ParameterError(msg)
+    check_solver(solver)
     table = IncompleteData.from_table(data)
     common: dict[str, Any] = {
         "score": score,

@@ -24,7 +24,7 @@ from bayesmend.errors import DataError, ParameterError
 from bayesmend.match import match_codes, match_names, require_complete
 from bayesmend.seed import Seed, as_generator
 
-__all__ = ["Flat", "Network", "check_count", "flatten"]
+__all__ = ["Flat", "Network", "check_count", "flatten", "parents_of"]
 
 MAX_ENTRIES = 2**30  # of one table: 8 GB
 
@@ -280,16 +280,20 @@ class Flat(NamedTuple):
 
 def flatten(network: Network) -> Flat:
     """Lay out a network as the core takes it."""
-    parents = network.dag.parents
     return Flat(
         network.card,
-        _offsets([len(members) for members in parents]),
-        np.array([p for members in parents for p in members], dtype=np.int32),
+        *parents_of(network.dag),
         _offsets([cpt.size for cpt in network.cpts]),
         np.concatenate([cpt.ravel() for cpt in network.cpts])
         if network.cpts
         else np.empty(0),
     )
+
+
+def parents_of(dag: Dag) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Lay out the parents as the core takes them: where each list starts, and all."""
+    members = [p for parents in dag.parents for p in parents]
+    return _offsets([len(p) for p in dag.parents]), np.array(members, dtype=np.int32)
 
 
 def _offsets(sizes: list[int]) -> NDArray[np.int64]:

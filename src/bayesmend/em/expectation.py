@@ -12,15 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
+from bayesmend.cpt import estimate
 from bayesmend.dag import Dag
 from bayesmend.data import IncompleteData
 from bayesmend.engine import Engine
 from bayesmend.errors import DataError
-from bayesmend.network import Network
+from bayesmend.network import Network, parents_of
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.structure.solution import Clock
 
-__all__ = ["Fitted", "Table", "estimate_cpts", "parents_of", "require_rows"]
+__all__ = ["Fitted", "Table", "estimate_cpts", "require_rows"]
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -146,14 +147,6 @@ class Table:
         return self.with_cpts(dag, estimate_cpts(dag, self.data.card, counts, ess))
 
 
-def parents_of(dag: Dag) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Lay out the parents as the core takes them."""
-    sizes = [len(members) for members in dag.parents]
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    flat = [p for members in dag.parents for p in members]
-    return offsets, np.array(flat, dtype=np.int32)
-
-
 def split_cpts(
     dag: Dag, card: NDArray[np.int32], flat: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], ...]:
@@ -174,13 +167,8 @@ def estimate_cpts(
 
     A parent configuration that nothing is expected of gets the uniform distribution.
     """
-    tables = []
-    for table in split_cpts(dag, card, counts):
-        raised = table + ess / table.size
-        totals = raised.sum(axis=1, keepdims=True)
-        uniform = np.full_like(raised, 1 / raised.shape[1])
-        tables.append(np.divide(raised, totals, out=uniform, where=totals > 0).ravel())
-    return np.concatenate(tables) if tables else np.empty(0)
+    tables = [estimate(table, ess) for table in split_cpts(dag, card, counts)]
+    return np.concatenate([table.ravel() for table in tables])
 
 
 def require_rows(data: IncompleteData) -> None:

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from bayesmend.dag import Dag
 from bayesmend.data import IncompleteData
-from bayesmend.em.expectation import Table, estimate_cpts, parents_of, require_rows
+from bayesmend.em.expectation import Table, estimate_cpts, require_rows
 from bayesmend.em.starts import observed_shares
 from bayesmend.engine import MAX_MEMORY, Engine
 from bayesmend.errors import ConvergenceWarning, DataError, ParameterError
 from bayesmend.match import match_names
-from bayesmend.network import Network, check_count, flatten
+from bayesmend.network import Network, check_count, flatten, parents_of
 from bayesmend.score import Score
 from bayesmend.structure.solution import Clock
 

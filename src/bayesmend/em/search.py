@@ -7,15 +7,17 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesmend.candidates import can_score_all, candidates_from
 from bayesmend.constraints import ParentRules
 from bayesmend.dag import Dag
 from bayesmend.data import IncompleteData
-from bayesmend.em.expectation import Fitted, Table, estimate_cpts, parents_of
+from bayesmend.em.expectation import Fitted, Table, estimate_cpts
 from bayesmend.em.result import EmStep
 from bayesmend.em.starts import Start, StartPoint, learned, start
-from bayesmend.network import Network, flatten
+from bayesmend.engine import CompiledHoles
+from bayesmend.network import Network, flatten, parents_of
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.structure.greedy import climb_from
 from bayesmend.structure.solution import TOLERANCE, Clock, Progress
@@ -102,24 +104,30 @@ class Search:
 
     def _draw(self) -> IncompleteData:
         """Complete the table at random from the best network so far."""
-        data = self.table.data
-        cells = np.ascontiguousarray(data.codes.T)
-        compiled = self.table.engine.compile(self.network(), cells)
         key = int(self.generator.integers(2**64, dtype=np.uint64))
-        return data.with_codes(np.asfortranarray(compiled.draw(1, key)[0].T))
+        return self._completed(self._compile(self.network()).draw(1, key)[0])
+
+    def _explain(self, dag: Dag, cpts: NDArray[np.float64]) -> IncompleteData:
+        """Complete each row by its most probable explanation."""
+        return self._completed(
+            self._compile(self.table.with_cpts(dag, cpts)).explain()[0]
+        )
+
+    def _compile(self, network: Network) -> CompiledHoles:
+        cells = np.ascontiguousarray(self.table.data.codes.T)
+        return self.table.engine.compile(network, cells)
+
+    def _completed(self, cells: NDArray[np.uint8]) -> IncompleteData:
+        return self.table.data.with_codes(np.asfortranarray(cells.T))
 
     def _warm(self, point: StartPoint) -> StartPoint:
         """Come closer by a few steps on most probable completions, which are fast."""
-        data = self.table.data
-        cells = np.ascontiguousarray(data.codes.T)
         before = b""
         for _ in range(_WARM_STEPS):
-            network = self.table.with_cpts(point.dag, point.cpts)
-            completed, _ = self.table.engine.compile(network, cells).explain()
-            if completed.tobytes() == before:
+            table = self._explain(point.dag, point.cpts)
+            if table.codes.tobytes() == before:
                 break
-            before = completed.tobytes()
-            table = data.with_codes(np.asfortranarray(completed.T))
+            before = table.codes.tobytes()
             point = learned(point.kind, table, partial(self._learn, current=point.dag))
             if self._is_over(None):
                 break
@@ -154,19 +162,15 @@ class Search:
         The last network counts, not the best on the way: it is the one that a completed
         table and its network agree on.
         """
-        data = self.table.data
-        cells = np.ascontiguousarray(data.codes.T)
         dag, cpts, reached, fitted = point.dag, point.cpts, -np.inf, None
         seen: set[bytes] = set()
         try:
             for _ in range(self.max_iter):
-                network = self.table.with_cpts(dag, cpts)
-                completed, _ = self.table.engine.compile(network, cells).explain()
-                key = completed.tobytes()
+                table = self._explain(dag, cpts)
+                key = table.codes.tobytes()
                 if key in seen:
                     break
                 seen.add(key)
-                table = data.with_codes(np.asfortranarray(completed.T))
                 dag = self._learn(table, dag)
                 network = Network.fit(
                     dag, table, method="posterior", ess=self.score.ess

@@ -62,14 +62,13 @@ def start(
     """
     if kind == "empty":
         return _independent(data, rules)
-    shares = observed_shares(data)
     if kind == "complete":
         keep = np.flatnonzero(~data.missing_mask.any(axis=1))
         if len(keep) == 0:
             return None
         return learned(kind, _rows(data, keep), learn)
     codes = data.codes.copy(order="F")
-    for v, share in enumerate(shares):
+    for v, share in enumerate(observed_shares(data)):
         holes = codes[:, v] == MISSING
         if kind == "mode":
             codes[holes, v] = share.argmax()

@@ -16,7 +16,7 @@ from bayesmend.em.result import EmResult
 from bayesmend.em.search import Search
 from bayesmend.em.starts import STARTS, Start, check_starts
 from bayesmend.engine import MAX_MEMORY, Engine
-from bayesmend.errors import ConvergenceWarning, ParameterError
+from bayesmend.errors import ConvergenceWarning
 from bayesmend.imputation import impute
 from bayesmend.inference import explain, log_evidence
 from bayesmend.network import check_count
@@ -24,7 +24,7 @@ from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.learn import learn_structure
 from bayesmend.structure.solution import Clock, Progress
-from bayesmend.structure.solvers import SOLVERS, Solver
+from bayesmend.structure.solvers import Solver, check_solver
 
 __all__ = ["complete_by_em", "learn_em"]
 
@@ -117,7 +117,7 @@ def learn_em(
     check_settings(ess=ess, tol=tol)
     check_count("redraws", redraws)
     check_count("max_iter", max_iter, 1)
-    _check_solver(solver)
+    check_solver(solver)
     clock = Clock(time_limit)
     table = IncompleteData.from_table(data)
     require_rows(table)
@@ -146,15 +146,6 @@ def learn_em(
         )
         warnings.warn(msg, ConvergenceWarning, stacklevel=2)
     return _assemble(search, method)
-
-
-def _check_solver(solver: Solver) -> None:
-    if isinstance(solver, str) and solver not in (*SOLVERS, "greedy"):
-        msg = (
-            f"solver must be one of {', '.join(SOLVERS)}, greedy or a callable. "
-            f"Got {solver!r} instead."
-        )
-        raise ParameterError(msg)
 
 
 def complete_by_em(

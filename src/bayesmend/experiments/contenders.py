@@ -80,9 +80,8 @@ def solve_learn(
         n_threads=n_threads,
     )
     chosen = {"chosen": found.detail["chosen"]} if "chosen" in found.detail else {}
-    bound = getattr(found, "bound", None)
     return Answer(
-        found.completed, found.score, bound, found.status, found.network, chosen
+        found.completed, found.score, found.bound, found.status, found.network, chosen
     )
 
 

@@ -9,14 +9,13 @@ from bayesmend.candidates import can_score_all, candidates_from
 from bayesmend.constraints import Constraints, ParentRules
 from bayesmend.dag import Dag
 from bayesmend.data import IncompleteData
-from bayesmend.errors import ParameterError
 from bayesmend.network import Network
 from bayesmend.parents import ParentSets
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.greedy import RESTARTS, climb_from
 from bayesmend.structure.solution import Bounded, Clock, Progress, Solution
-from bayesmend.structure.solvers import SOLVERS, Solver, solve
+from bayesmend.structure.solvers import Solver, check_solver, solve
 
 __all__ = ["StructureResult", "learn_structure"]
 
@@ -132,12 +131,7 @@ def learn_structure(
     ('optimal', 'subsets')
     """
     clock = Clock(time_limit)
-    if isinstance(solver, str) and solver not in (*SOLVERS, "greedy"):
-        msg = (
-            f"solver must be one of {', '.join(SOLVERS)}, greedy or a callable. "
-            f"Got {solver!r} instead."
-        )
-        raise ParameterError(msg)
+    check_solver(solver)
     table = IncompleteData.from_table(data)
     rule = Score.of(score, ess=ess)
     scorer = FamilyScorer(table, score=rule, n_threads=n_threads)

@@ -22,7 +22,7 @@ from bayesmend.structure.solution import (
 )
 from bayesmend.structure.subsets import available_memory, solve_subsets, subsets_memory
 
-__all__ = ["SOLVERS", "Solver", "choose_solver", "solve"]
+__all__ = ["SOLVERS", "Solver", "check_solver", "choose_solver", "solve"]
 
 Solver = str | Callable[[ParentSets], Any]
 """The name of a solver, or a callable that takes ParentSets and returns a Dag, a
@@ -156,6 +156,16 @@ def _solve_by_ilp(
         detail = {**first.detail, "stopped": "interrupted"}
         found = replace(first, status=status, solver="ilp", detail=detail)
     return replace(found, seconds=clock.seconds)
+
+
+def check_solver(solver: Solver) -> None:
+    """Raise ParameterError unless data can be learned from with this solver."""
+    if isinstance(solver, str) and solver not in (*SOLVERS, "greedy"):
+        msg = (
+            f"solver must be one of {', '.join(SOLVERS)}, greedy or a callable. "
+            f"Got {solver!r} instead."
+        )
+        raise ParameterError(msg)
 
 
 def choose_solver(n_vars: int, n_sets: int) -> tuple[str, str]:
