@@ -151,8 +151,12 @@ def impute_forest(
     Imputed
         The completed table and the seconds taken.
     """
-    forest = need("sklearn.ensemble").RandomForestClassifier(n_estimators=n_trees)
-    return _impute(data, _iterate(forest, rounds, seed))
+    # The imputer's own seed does not reach the model that it is given.
+    number = _number(seed)
+    forest = need("sklearn.ensemble").RandomForestClassifier(
+        n_estimators=n_trees, random_state=number
+    )
+    return _impute(data, _iterate(forest, rounds, number))
 
 
 def impute_logistic(data: Any, *, rounds: int = 10, seed: Seed = None) -> Imputed:
@@ -298,8 +302,6 @@ def _iterate(model: Any, rounds: int, seed: Seed) -> Callable[[Codes], Codes]:
     not_yet = need("sklearn.exceptions").ConvergenceWarning
 
     def fill(codes: Codes) -> Codes:
-        # The imputer gives its own seed to an estimator's random_state; a pipeline has
-        # none, and logistic regression draws nothing.
         with warnings.catch_warnings():
             # Codes that still change after the last round are no cause for alarm, nor
             # is a regression short of its optimum.
