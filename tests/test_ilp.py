@@ -18,7 +18,7 @@ from bayesmend.dag import Dag
 from bayesmend.errors import ParameterError
 from bayesmend.formats.jkl import write_jkl
 from bayesmend.parents import ParentSets
-from bayesmend.structure import solve_ilp
+from bayesmend.structure import scip, solve_ilp
 
 
 def parent_sets(lists):
@@ -239,6 +239,33 @@ def test_ctrl_c_returns_the_best_so_far(tmp_path):
         assert process.wait(timeout=10) == 0
         assert time.perf_counter() - begun < 2.0
     assert rest[-1] == "gap interrupted True"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to a process")
+@pytest.mark.parametrize("when", [1, 2, 5, -1], ids=lambda n: f"call{n}")
+@pytest.mark.parametrize("callback", ["conslock", "conscheck", "conssepalp"])
+def test_ctrl_c_in_any_callback_leaves_a_valid_dag(monkeypatch, callback, when):
+    # SCIP calls back while it begins to solve and while it frees its memory, when it
+    # takes no order to stop; the last call of a run without Ctrl-C is such a moment.
+    sets = parent_sets(hard_lists(16, seed=3))
+    calls = 0
+    original = getattr(scip.Acyclicity, callback)
+
+    def counted(self, *arguments):
+        nonlocal calls
+        calls += 1
+        if calls == when:
+            signal.raise_signal(signal.SIGINT)
+        return original(self, *arguments)
+
+    monkeypatch.setattr(scip.Acyclicity, callback, counted)
+    if when == -1:
+        solve_ilp(sets, seed=1)
+        when, calls = calls, 0
+    solution = solve_ilp(sets, seed=1)
+    check(solution, sets)
+    if calls >= when:
+        assert solution.detail["stopped"] == "interrupted"
 
 
 def separate(sets, weights):

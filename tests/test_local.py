@@ -1,6 +1,7 @@
 """t-local learning: certificates checked by enumeration, starts, solvers, margins."""
 
 import itertools
+import time
 
 import numpy as np
 import oracle
@@ -11,6 +12,7 @@ from bayesmend import Dag, learn_exact, learn_local, learn_structure
 from bayesmend.augment.problem import PatternProblem
 from bayesmend.augment.starts import list_starts
 from bayesmend.constraints import Constraints
+from bayesmend.data import IncompleteData
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.score import Score, dag_score
 from bayesmend.structure import Solution, solve_order
@@ -226,6 +228,23 @@ def test_constraints_hold():
 
 
 # Starts.
+
+
+def test_a_start_by_em_keeps_to_its_share_of_the_time():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, (3000, 60)).astype(np.uint8)
+    repeated = rng.random((3000, 59)) < 0.6
+    codes[:, 1:] = np.where(repeated, codes[:, :-1], codes[:, 1:])
+    codes[rng.random(codes.shape) < 0.3] = 255
+    data = IncompleteData.from_codes(
+        codes, names=[f"v{i}" for i in range(60)], states=["abc"] * 60
+    )
+    begin = time.perf_counter()
+    result = learn_local(
+        data, starts=("em",), restarts=0, solver="greedy", time_limit=0.5, seed=1
+    )
+    assert time.perf_counter() - begin < 1.6  # without a share, two seconds and more
+    assert result.completed.is_complete
 
 
 def test_a_start_of_the_users_that_is_optimal_is_kept():

@@ -124,6 +124,7 @@ def learn_local(
         starts=starts,
         given=None if start is None else checked_completion(table, start),
         generator=generator,
+        time_limit=clock.left,
     )
     search = LocalSearch(problem, clock, check_threads(n_threads), progress)
     if uses_program(solver, table.n_vars):

@@ -26,6 +26,7 @@ def list_starts(
     starts: Sequence[Start],
     given: IncompleteData | None,
     generator: np.random.Generator,
+    time_limit: float | None = None,
 ) -> NDArray[np.uint8]:
     """List completions to start from, one per row.
 
@@ -41,6 +42,8 @@ def list_starts(
         A completion of the user's, which comes first.
     generator : Generator
         Source of the draws.
+    time_limit : float, optional
+        Seconds left for the search as a whole; ``em`` may take half of them.
     """
     if not isinstance(starts, tuple | list):
         msg = f"starts must be a tuple of names. Got {starts!r} instead."
@@ -56,7 +59,7 @@ def list_starts(
     if "mode" in starts:
         found.append(_mode(problem, frequencies))
     if "em" in starts:
-        expected = _expected(problem)
+        expected = _expected(problem, time_limit)
         if expected is not None:
             found.append(expected)
     if "draws" in starts:
@@ -96,13 +99,20 @@ def _draw(
     return drawn
 
 
-def _expected(problem: PatternProblem) -> Completion | None:
+def _expected(
+    problem: PatternProblem, time_limit: float | None
+) -> Completion | None:
     """Most probable completion under the network of a short structural EM.
 
     None where exact inference would take too much memory.
     """
     try:
-        completed = complete_by_em(problem.data, problem.score, problem.rules)
+        completed = complete_by_em(
+            problem.data,
+            problem.score,
+            problem.rules,
+            time_limit=None if time_limit is None else time_limit / 2,
+        )
     except InferenceError:
         return None
     return problem.completion_of(completed)

@@ -145,11 +145,20 @@ def learn_em(
             "it settled. Raise max_iter."
         )
         warnings.warn(msg, ConvergenceWarning, stacklevel=2)
-    return _assemble(search, method)
+    try:
+        return _assemble(search, method)
+    except KeyboardInterrupt:
+        # The search is done: what it found is not lost to a first Ctrl-C.
+        search.stopped = search.stopped or "interrupt"
+        return _assemble(search, method)
 
 
 def complete_by_em(
-    data: IncompleteData, score: Score, rules: ParentRules
+    data: IncompleteData,
+    score: Score,
+    rules: ParentRules,
+    *,
+    time_limit: float | None = None,
 ) -> IncompleteData:
     """Complete a table by a few steps of structural EM, on one thread.
 
@@ -164,7 +173,7 @@ def complete_by_em(
         hard=False,
         max_iter=_FEW_STEPS,
         tol=_COARSE,
-        clock=Clock(None),
+        clock=Clock(time_limit),
         generator=np.random.default_rng(0),
         progress=None,
     )

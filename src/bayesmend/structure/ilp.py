@@ -163,7 +163,8 @@ class _Run:
         score = math.fsum(self.sets.scores[numbers].tolist())
         proven = self.is_proven(loss_bound)
         detail: dict[str, Any] = {"candidates_left": len(self.problem.scores), **counts}
-        if stopped is not None and not proven:
+        # Ctrl-C that came with the proof still has to stop whoever called.
+        if stopped == "interrupted" or (stopped is not None and not proven):
             detail["stopped"] = stopped
         return Solution(
             dag,

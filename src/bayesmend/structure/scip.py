@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from pyscipopt import (
     SCIP_PARAMSETTING,
     SCIP_RESULT,
+    SCIP_STAGE,
     Conshdlr,
     Model,
     quicksum,
@@ -110,18 +111,24 @@ def minimise(
     report : callable, optional
         Called with the loss so far and the lower bound, at most ten times a second.
     """
-    model = Model()
     handler = Acyclicity(problem, incumbent, limits, report)
+    # Around all of it: SCIP calls back while it builds and while it frees, and a
+    # KeyboardInterrupt raised there would be lost or leave the model half freed.
+    with _interrupts(handler):
+        outcome = _solve(handler, limits, seed)
+    if handler.is_interrupted:
+        outcome.stopped = "interrupted"
+    return outcome
+
+
+def _solve(handler: Acyclicity, limits: Limits, seed: int) -> Outcome:
+    model = Model()
     try:
-        # Around all of it: SCIP calls back while it builds, and would swallow Ctrl-C.
-        with _interrupts(handler):
-            _build(model, handler, limits)
-            _configure(model, limits, seed)
-            if handler.is_interrupted:
-                return Outcome(incumbent, 0.0, "interrupted")
-            if not limits.remaining():
-                return Outcome(incumbent, 0.0, "time limit")
-            model.optimizeNogil()
+        _build(model, handler, limits)
+        _configure(model, limits, seed)
+        if handler.is_interrupted or not limits.remaining():
+            return Outcome(handler.best, 0.0, "time limit")
+        model.optimizeNogil()
         if handler.failure is not None:
             raise handler.failure
         return _outcome(model, handler, limits)
@@ -203,12 +210,18 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
         try:
             # Asked at every call: SCIP forgets what came before it began to solve.
             if self.is_interrupted:
-                self.model.interruptSolve()
+                self._stop()
             return {"result": act()}
         except BaseException as error:
             self.failure = error
-            self.model.interruptSolve()
+            self.is_interrupted = True
+            self._stop()
             return {"result": failed}
+
+    def _stop(self) -> None:
+        """End the search, unless SCIP is on its way in or out and takes no word."""
+        if self.model.getStage() == SCIP_STAGE.SOLVING:
+            self.model.interruptSolve()
 
     def _separate(self) -> Any:
         weights = self._lp_weights()
