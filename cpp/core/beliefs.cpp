@@ -69,6 +69,45 @@ Elimination::Elimination(std::span<const std::int32_t> card,
   }
 }
 
+namespace {
+
+// All sums of a place and a further one, the first ones fastest.
+void cross(std::vector<std::size_t>& places, std::span<const std::size_t> further) {
+  const std::size_t n = places.size();
+  places.resize(n * further.size());
+  for (std::size_t f = further.size(); f-- > 0;)
+    for (std::size_t k = 0; k < n; ++k) places[f * n + k] = places[k] + further[f];
+}
+
+// Adds value times what the children hand over, for all states of the kept positions below.
+void add_product(double value, std::size_t own, std::span<const HandedOver> inputs,
+                 std::span<double> product, std::span<double> out) {
+  auto run = [&](const HandedOver& input) {
+    return input.values + input.n_states * input.strides[0] * static_cast<std::int64_t>(own);
+  };
+  if (inputs.empty()) {
+    out[0] += value;
+    return;
+  }
+  if (inputs.size() == 1) {
+    const double* from = run(inputs[0]);
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] += value * from[k];
+    return;
+  }
+  product[0] = value;
+  std::size_t n = 1;
+  for (const auto& input : inputs) {
+    const double* from = run(input);
+    const auto n_states = static_cast<std::size_t>(input.n_states);
+    for (std::size_t f = n_states; f-- > 0;)
+      for (std::size_t k = 0; k < n; ++k) product[f * n + k] = product[k] * from[f];
+    n *= n_states;
+  }
+  for (std::size_t k = 0; k < n; ++k) out[k] += product[k];
+}
+
+}  // namespace
+
 void Elimination::join(std::span<const double> beliefs, std::span<const double> conditionals,
                        std::span<const std::uint32_t> positions,
                        std::span<const std::size_t> strides, JoinScratch& scratch,
@@ -107,56 +146,47 @@ void Elimination::join_clique(std::size_t c, std::span<const double> table, bool
   const auto& clique = tree_.cliques[c];
   const auto& steps = walks_[c];
   const std::size_t n_digits = steps.sizes.size(), n_own = steps.sizes[0];
-  const std::size_t n_shared = table.size() / n_own, n_kept_own = is_kept ? n_own : 1;
   auto& mine = scratch.handed[c];
-  const std::size_t n_children = mine.children.size();
-  std::size_t n_states = 1;  // of the kept positions below
-  for (const auto child : mine.children) n_states *= scratch.handed[child].places.size();
-  mine.places.assign(n_states * n_kept_own, 0);
-  mine.values.assign(is_top ? 0 : n_states * n_kept_own * n_shared, 0.0);
-  scratch.choice.assign(n_children, 0);
-  for (std::size_t state = 0; state < n_states; ++state) {
-    std::size_t place = 0;
-    for (std::size_t k = 0; k < n_children; ++k)
-      place += scratch.handed[mine.children[k]].places[scratch.choice[k]];
-    for (std::size_t own = 0; own < n_kept_own; ++own)
-      mine.places[state * n_kept_own + own] = place + own * stride;
-    scratch.digits.assign(n_digits, 0);
-    scratch.offsets.assign(n_children, 0);
-    for (std::size_t entry = 0;;) {
-      double value = table[entry];
-      for (std::size_t k = 0; k < n_children && value != 0.0; ++k) {
-        const auto& below = scratch.handed[mine.children[k]];
-        const std::size_t size = below.values.size() / below.places.size();
-        value *=
-            below.values[scratch.choice[k] * size + static_cast<std::size_t>(scratch.offsets[k])];
-      }
-      const std::size_t own = is_kept ? entry % n_own : 0;
-      if (is_top)
-        joint[mine.places[state * n_kept_own + own]] += value;
-      else
-        mine.values[(state * n_kept_own + own) * n_shared + entry / n_own] += value;
-      if (++entry == table.size()) break;
-      std::size_t d = 0;
-      auto input = [&](std::size_t k) {
-        const auto at = std::ranges::find(clique.children, mine.children[k]);
-        const auto number =
-            clique.factors.size() + static_cast<std::size_t>(at - clique.children.begin());
-        return number * n_digits;
-      };
-      while (++scratch.digits[d] == steps.sizes[d]) {
-        for (std::size_t k = 0; k < n_children; ++k)
-          scratch.offsets[k] -= steps.strides[input(k) + d] * (steps.sizes[d] - 1);
-        scratch.digits[d++] = 0;
-      }
-      for (std::size_t k = 0; k < n_children; ++k)
-        scratch.offsets[k] += steps.strides[input(k) + d];
-    }
-    for (std::size_t k = 0; k < n_children; ++k) {
-      if (++scratch.choice[k] < scratch.handed[mine.children[k]].places.size()) break;
-      scratch.choice[k] = 0;
-    }
+  auto& inputs = scratch.inputs;
+  inputs.clear();
+  mine.places.assign(1, 0);
+  for (const auto child : mine.children) {
+    const auto& below = scratch.handed[child];
+    const auto at = std::ranges::find(clique.children, child);
+    const auto number =
+        clique.factors.size() + static_cast<std::size_t>(at - clique.children.begin());
+    const auto n_states = static_cast<std::int64_t>(below.places.size());
+    inputs.push_back({below.values.data(), n_states, &steps.strides[number * n_digits]});
+    cross(mine.places, below.places);
   }
+  const std::size_t n_states = mine.places.size();  // of the kept positions below
+  if (is_kept) {
+    scratch.own_places.resize(n_own);
+    for (std::size_t own = 0; own < n_own; ++own) scratch.own_places[own] = own * stride;
+    cross(mine.places, scratch.own_places);
+  }
+  const std::size_t n_kept = mine.places.size();
+  mine.values.assign(is_top ? n_kept : n_kept * (table.size() / n_own), 0.0);
+  scratch.product.resize(n_states);
+  scratch.digits.assign(n_digits, 0);
+  double* out = mine.values.data();
+  for (std::size_t entry = 0;;) {
+    for (std::size_t own = 0; own < n_own; ++own, ++entry)
+      if (table[entry] != 0.0)
+        add_product(table[entry], own, inputs, scratch.product,
+                    std::span(out + (is_kept ? own * n_states : 0), n_states));
+    if (entry == table.size()) break;
+    if (!is_top) out += n_kept;
+    std::size_t d = 1;
+    for (; ++scratch.digits[d] == steps.sizes[d]; ++d) {
+      for (auto& input : inputs)
+        input.values -= input.n_states * input.strides[d] * (steps.sizes[d] - 1);
+      scratch.digits[d] = 0;
+    }
+    for (auto& input : inputs) input.values += input.n_states * input.strides[d];
+  }
+  if (is_top)
+    for (std::size_t k = 0; k < n_kept; ++k) joint[mine.places[k]] += mine.values[k];
 }
 
 std::span<const double> Beliefs::table(std::size_t clique) const {

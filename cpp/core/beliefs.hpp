@@ -12,6 +12,13 @@ namespace bayesmend {
 // What messages do with the positions that they leave behind.
 enum class Pass { sum, max };
 
+// What a clique has handed to its parent, at the entry that a walk through the parent has come to.
+struct HandedOver {
+  const double* values;  // one per state of the kept positions below
+  std::int64_t n_states;
+  const std::int64_t* strides;  // of the walk's digits, in runs of values
+};
+
 // A product of factors over positions 0 .. n - 1 and how to eliminate them, with the steps through
 // every table worked out. It holds no numbers: many products of the same shape share it.
 class Elimination {
@@ -64,15 +71,16 @@ class Elimination::JoinScratch {
   // What a clique hands to its parent: a value for each entry of what they share and each state of
   // the kept positions below, and where that state lies in the joint distribution.
   struct Handed {
-    std::vector<double> values;  // [kept state][shared entry]
+    std::vector<double> values;  // [shared entry][kept state]
     std::vector<std::size_t> places;
     std::vector<std::uint32_t> children;  // those that hand over to this clique
   };
   std::vector<Handed> handed;
   std::vector<std::uint32_t> open;
   std::vector<std::uint32_t> digits;
-  std::vector<std::int64_t> offsets;
-  std::vector<std::size_t> choice;
+  std::vector<HandedOver> inputs;
+  std::vector<std::size_t> own_places;
+  std::vector<double> product;
 };
 
 // The tables of one product. Reusable: the same object serves one product after the other.
