@@ -50,7 +50,7 @@ def check_against_brute_force(found, rows, card, limit, rule, *, weights=None, *
             assert score == pytest.approx(scores[members], rel=1e-8, abs=1e-7)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     complete_tables(),
     st.sampled_from(KINDS),
@@ -67,7 +67,7 @@ def test_all_candidates_equal_brute_force(table, kind, limit, ess, penalty):
     check_against_brute_force(found, rows, card, limit, rule)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(complete_tables(), st.sampled_from(KINDS), st.data())
 def test_weighted_candidates_equal_brute_force(table, kind, draw):
     rows, card = table
@@ -79,7 +79,7 @@ def test_weighted_candidates_equal_brute_force(table, kind, draw):
     check_against_brute_force(found, rows, card, 3, Score(kind), weights=weights)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     complete_tables(min_vars=2),
     st.sampled_from(KINDS),
@@ -111,7 +111,7 @@ def test_constrained_candidates_equal_brute_force(table, kind, method, draw):
     )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(complete_tables(), st.sampled_from(KINDS), st.integers(0, 4))
 def test_promising_candidates_with_a_large_budget_are_all(table, kind, limit):
     data = table_of(*table)

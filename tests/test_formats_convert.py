@@ -13,7 +13,7 @@ from bayesmend import Dag, Network, load_network, read_network, write_network
 from bayesmend.errors import CycleError, DataError, MissingDependencyError
 from bayesmend.formats import convert
 
-FEW = settings(max_examples=25, deadline=None)
+FEW = settings(max_examples=25)
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from bayesmend.structure import climb, greedy
 KINDS = ("bdeu", "k2", "bic", "aic", "loglik")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(complete_tables(), st.sampled_from(KINDS), st.integers(0, 4))
 def test_the_score_is_that_of_the_dag_within_the_limit(table, kind, limit):
     data = table_of(*table)
@@ -28,7 +28,7 @@ def test_the_score_is_that_of_the_dag_within_the_limit(table, kind, limit):
     assert found.bound == np.inf
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(complete_tables(max_vars=4), st.sampled_from(KINDS))
 def test_no_dag_one_change_away_is_better(table, kind):
     rows, card = table
@@ -48,7 +48,7 @@ def test_no_dag_one_change_away_is_better(table, kind):
             assert score <= found.score + 1e-6
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.data())
 def test_constraints_hold_through_restarts(draw):
     n = 6
@@ -85,7 +85,7 @@ def test_the_tabu_list_is_never_worse_than_none():
     assert climb(data, restarts=0).score >= plain.score - 1e-9
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6))
 def test_the_answer_is_no_worse_than_the_start(seed):
     card = [2, 3, 2, 2, 3]

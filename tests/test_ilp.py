@@ -48,7 +48,7 @@ def check(solution, sets):
 
 
 @given(candidate_lists())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_optimum_is_the_best_of_all_dags(lists):
     sets = parent_sets(lists)
     solution = check(solve_ilp(sets, seed=0), sets)
@@ -57,7 +57,7 @@ def test_the_optimum_is_the_best_of_all_dags(lists):
 
 
 @given(candidate_lists(whole=False, min_vars=2))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_without_empty_sets_an_optimum_or_an_error(lists):
     assume(all(lists))
     sets, best = parent_sets(lists), oracle.best_total(lists)
@@ -69,7 +69,7 @@ def test_without_empty_sets_an_optimum_or_an_error(lists):
 
 
 @given(st.integers(0, 50), st.permutations(range(5)))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_relabelled_variables_give_the_relabelled_optimum(seed, order):
     lists = hard_lists(5, seed, 6)
     place = {v: k for k, v in enumerate(order)}
@@ -295,7 +295,6 @@ def weighted_candidates(draw):
 
 
 @given(weighted_candidates())
-@settings(deadline=None)
 def test_separation_finds_the_most_violated_cluster(case):
     lists, weights = case
     found = separate(parent_sets(lists), weights)
@@ -308,7 +307,6 @@ def test_separation_finds_the_most_violated_cluster(case):
 
 
 @given(weighted_candidates(), st.integers(0, 3))
-@settings(deadline=None)
 def test_rounding_gives_an_acyclic_choice(case, kicks):
     lists, weights = case
     sets = parent_sets(lists)

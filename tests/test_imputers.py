@@ -113,7 +113,7 @@ def test_what_another_variable_tells_is_used(name):
     assert hidden.accuracy(impute_mode(hidden.data).completed) < 0.6
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.sampled_from([0, 1, 2, MISSING]), min_size=2, max_size=2)))
 def test_mode_fills_in_what_counting_finds(rows):
     table = table_of(np.array(rows).reshape(-1, 2), [3, 3])

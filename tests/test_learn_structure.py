@@ -35,7 +35,7 @@ def asia():
     return load_network("asia").sample(500, seed=1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     complete_tables(max_vars=4, max_rows=25),
     st.sampled_from(KINDS),
@@ -59,7 +59,7 @@ def test_exact_solvers_agree_with_all_dags(table, kind, solver, limit):
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=ids)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(draw=st.data())
 def test_constraints_hold_in_every_result(solver, draw):
     n = 5

@@ -22,7 +22,7 @@ def sets_of(lists):
     return ParentSets.from_lists([f"v{i}" for i in range(len(lists))], lists)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(candidate_lists(max_vars=5, max_sets=3), st.integers(0, 100))
 def test_small_instances_are_solved(lists, seed):
     solution = solve_order(sets_of(lists), seed=seed)

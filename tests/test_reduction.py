@@ -73,7 +73,7 @@ def fill(rows, card, generator):
 # The optimum.
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(incomplete_tables(), LIMITS, KINDS, SIZES)
 def test_the_best_graph_is_the_best_pair(table, max_parents, kind, ess):
     rows, card = table
@@ -98,7 +98,7 @@ def check_pair(data, result, rule, max_parents):
     )
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(incomplete_tables(max_vars=4, max_total=30), KINDS)
 def test_integer_programming_finds_the_best_pair_where_variables_are_many(table, kind):
     rows, card = table
@@ -110,7 +110,7 @@ def test_integer_programming_finds_the_best_pair_where_variables_are_many(table,
     assert result.score == pytest.approx(best, abs=1e-5)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(incomplete_tables(max_vars=3, size=64), KINDS, st.sampled_from([-3.0, 0.7]))
 def test_scores_of_any_sign_keep_the_gadgets_working(table, kind, arc_penalty):
     rows, card = table
@@ -121,7 +121,7 @@ def test_scores_of_any_sign_keep_the_gadgets_working(table, kind, arc_penalty):
     assert result.score == pytest.approx(best, abs=1e-8)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(incomplete_tables(max_vars=3, size=64), KINDS, st.integers(0, 2**32))
 def test_weights_count(table, kind, seed):
     rows, card = table
@@ -132,7 +132,7 @@ def test_weights_count(table, kind, seed):
     assert result.score == pytest.approx(best, abs=1e-8)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(incomplete_tables(max_vars=4, size=64), KINDS, st.integers(0, 2**32))
 def test_constraints_hold_and_the_rest_is_the_best(table, kind, seed):
     rows, card = table
@@ -178,7 +178,7 @@ def random_arcs(n_vars, generator):
 # The transformation itself.
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(incomplete_tables(max_vars=4, size=32), LIMITS, KINDS)
 def test_all_candidates_are_those_of_the_paper(table, max_parents, kind):
     rows, card = table
@@ -217,7 +217,7 @@ def test_the_transformed_problem_has_the_best_pair_by_plain_recursion():
     assert score == pytest.approx(best - 2 * reduction.penalty, abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(incomplete_tables(max_vars=4, size=64), KINDS, st.sampled_from([-3.0, 0.0]))
 def test_lambda_outweighs_every_choice_of_the_original_variables(
     table, kind, arc_penalty
@@ -232,7 +232,7 @@ def test_lambda_outweighs_every_choice_of_the_original_variables(
     assert reduction.penalty > sum(max(own) - min(own) for own in scores)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(incomplete_tables(max_vars=4, size=64), LIMITS, KINDS)
 def test_pruning_loses_nothing_and_keeps_no_dominated_candidate(
     table, max_parents, kind
@@ -255,7 +255,7 @@ def test_pruning_loses_nothing_and_keeps_no_dominated_candidate(
     assert one.score == pytest.approx(two.score, abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(incomplete_tables(max_vars=4, size=64), LIMITS, KINDS, st.integers(0, 2**32))
 def test_under_one_completion_it_is_the_plain_problem(table, max_parents, kind, seed):
     rows, card = table
@@ -302,7 +302,7 @@ def test_identical_rows_have_cells_of_their_own():
     assert reduction.parent_sets.n_vars == 6
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(incomplete_tables(max_vars=4, size=64))
 def test_the_result_does_not_depend_on_the_number_of_threads(table):
     data = make_data(*table)
@@ -313,7 +313,7 @@ def test_the_result_does_not_depend_on_the_number_of_threads(table):
 # Locality.
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     incomplete_tables(max_vars=4, size=32),
     st.integers(0, 4),
@@ -340,7 +340,7 @@ def test_locality_keeps_exactly_the_ball_inside_each_family(
     assert reduction.parent_sets.n_sets == reduction.n_columns + n_gadgets
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     incomplete_tables(max_vars=4, size=64),
     st.integers(0, 3),
@@ -368,7 +368,6 @@ def test_the_best_local_pair_is_found_and_is_no_worse_than_the_ball(
     assert result.score >= in_ball - 1e-8
 
 
-@settings(deadline=None)
 @given(st.integers(1, 4), st.integers(0, 5), st.integers(0, 6))
 def test_variants_are_distinct_and_sorted_by_changes(card, n_cells, locality):
     base = np.arange(n_cells, dtype=np.uint8) % card
@@ -391,7 +390,7 @@ def test_variants_are_distinct_and_sorted_by_changes(card, n_cells, locality):
 # There and back.
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(incomplete_tables(max_vars=4, size=64), KINDS, st.integers(0, 2**32))
 def test_what_is_encoded_decodes_to_the_same_completion_and_no_less_score(
     table, kind, seed
@@ -503,7 +502,6 @@ def test_names_stay_distinct_whatever_the_labels_say(tmp_path):
     assert read_jkl(tmp_path / "odd.jkl").names == reduction.file_names
 
 
-@settings(deadline=None)
 @given(st.lists(st.text("a(2)", max_size=5)), st.sets(st.text("a(2)", max_size=5)))
 def test_distinct_names_are_distinct_and_change_only_what_they_must(names, taken):
     result = distinct_names(names, taken=taken)
@@ -608,7 +606,6 @@ def test_a_number_of_columns_beyond_print_is_refused_too():
         reduce_to_complete(data)
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(2, 3), st.integers(0, 2)), min_size=1, max_size=5),
     st.integers(0, 4),

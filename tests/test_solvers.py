@@ -41,7 +41,7 @@ def sets_of(lists):
 
 
 @pytest.mark.parametrize("solver", EVERY, ids=ids)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(lists=candidate_lists(max_vars=4, max_sets=4), seed=st.integers(0, 9))
 def test_the_best_choice_is_found(solver, lists, seed):
     sets = sets_of(lists)
@@ -55,7 +55,7 @@ def test_the_best_choice_is_found(solver, lists, seed):
 
 
 @pytest.mark.parametrize("solver", EXACT)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(lists=candidate_lists(max_vars=4, max_sets=4))
 def test_an_exact_solver_proves_its_answer(solver, lists):
     found = solve(sets_of(lists), solver=solver)

@@ -27,7 +27,7 @@ def test_the_t_statistic_by_hand():
     assert test.is_significant(0.1)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=3, max_size=9))
 def test_the_t_test_agrees_with_scipy_and_with_its_mirror(pairs):
     a, b = np.array(pairs).T + np.arange(len(pairs)) * [[1.0], [0.3]]
@@ -63,7 +63,7 @@ def test_fewer_than_two_pairs_have_no_p_value(values, note):
     assert (test.n, test.note) == (len(values), note)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(VALUES)
 def test_the_sign_test_counts_all_splits_as_uneven(pairs):
     a, b = [x for x, _ in pairs], [y for _, y in pairs]

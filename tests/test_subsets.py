@@ -31,7 +31,7 @@ def all_families(n, seed, *, levels=None):
     ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(candidate_lists(max_vars=5, max_sets=3))
 def test_the_score_is_the_best_of_all_choices(lists):
     solution = solve_subsets(sets_of(lists))
@@ -48,7 +48,7 @@ def test_the_score_is_the_best_of_all_dags(n_vars):
     assert solve_subsets(sets_of(lists)).score == pytest.approx(best)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(candidate_lists(max_vars=4, max_sets=4))
 def test_best_through_is_the_best_choice_with_each_candidate(lists):
     sets = sets_of(lists)
