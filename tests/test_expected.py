@@ -119,6 +119,33 @@ def test_a_joint_table_too_large_to_keep_gives_the_same_counts(card):
         np.testing.assert_allclose(found, expected_of(case, *family), atol=1e-9)
 
 
+def branching(n_vars, rng):
+    """Binary variables that hang on one or two of those before them, in any order."""
+    order = rng.permutation(n_vars).tolist()
+    arcs = [
+        (f"v{order[parent]}", f"v{order[i]}")
+        for i in range(1, n_vars)
+        for parent in rng.permutation(i)[: rng.integers(1, 3)]
+    ]
+    dag = bm.Dag.from_arcs(names_of(range(n_vars)), arcs)
+    card = [2] * n_vars
+    return bm.Network(dag, tuple(labels_of(card)), random_cpts(rng, dag, card))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_sets_from_several_branches_of_a_large_piece(seed):
+    rng = np.random.default_rng(seed)
+    network = branching(13, rng)
+    case = Case(network, [[None] * 13], [1.5])
+    scorer = scorer_of(case)
+    rows, shares = oracle.expected_rows(*case.plain, case.rows, case.mass)
+    for _ in range(12):  # one scorer for all: what it remembers must stay right
+        child, parents = some_family(rng, 13)
+        found = counts_of(case, scorer, child, parents)
+        exact = oracle.family_counts(rows, case.card, child, parents, shares)
+        np.testing.assert_allclose(found, exact, atol=1e-9)
+
+
 @pytest.mark.parametrize(
     "family",
     [

@@ -27,12 +27,17 @@ Elimination::Elimination(std::span<const std::int32_t> card,
   message_start_.assign(1, 0);
   if (tree_.n_entries > kMaxEntries) return;  // never to be filled
   walks_.resize(cliques.size());
+  n_words_ = (card.size() + 63) / 64;
+  members_.assign(cliques.size() * n_words_, 0);
   std::vector<std::int64_t> step(card.size(), 0);  // of the positions of the clique at hand
   for (std::size_t c = 0; c < cliques.size(); ++c) {
     const auto& clique = cliques[c];
     auto& walk = walks_[c];
     const std::size_t n_digits = clique.scope.size();
-    for (const auto v : clique.scope) walk.sizes.push_back(static_cast<std::uint32_t>(card[v]));
+    for (const auto v : clique.scope) {
+      walk.sizes.push_back(static_cast<std::uint32_t>(card[v]));
+      members_[c * n_words_ + v / 64] |= std::uint64_t{1} << (v % 64);
+    }
     walk.n_inputs = clique.factors.size() + clique.children.size();
     walk.strides.assign(walk.n_inputs * n_digits, 0);
     std::size_t input = 0;
@@ -67,126 +72,6 @@ Elimination::Elimination(std::span<const std::int32_t> card,
     message_start_.push_back(message_start_.back() +
                              n_entries / static_cast<std::size_t>(clique.n_own_entries));
   }
-}
-
-namespace {
-
-// All sums of a place and a further one, the first ones fastest.
-void cross(std::vector<std::size_t>& places, std::span<const std::size_t> further) {
-  const std::size_t n = places.size();
-  places.resize(n * further.size());
-  for (std::size_t f = further.size(); f-- > 0;)
-    for (std::size_t k = 0; k < n; ++k) places[f * n + k] = places[k] + further[f];
-}
-
-// Adds value times what the children hand over, for all states of the kept positions below.
-void add_product(double value, std::size_t own, std::span<const HandedOver> inputs,
-                 std::span<double> product, std::span<double> out) {
-  auto run = [&](const HandedOver& input) {
-    return input.values + input.n_states * input.strides[0] * static_cast<std::int64_t>(own);
-  };
-  if (inputs.empty()) {
-    out[0] += value;
-    return;
-  }
-  if (inputs.size() == 1) {
-    const double* from = run(inputs[0]);
-    for (std::size_t k = 0; k < out.size(); ++k) out[k] += value * from[k];
-    return;
-  }
-  product[0] = value;
-  std::size_t n = 1;
-  for (const auto& input : inputs) {
-    const double* from = run(input);
-    const auto n_states = static_cast<std::size_t>(input.n_states);
-    for (std::size_t f = n_states; f-- > 0;)
-      for (std::size_t k = 0; k < n; ++k) product[f * n + k] = product[k] * from[f];
-    n *= n_states;
-  }
-  for (std::size_t k = 0; k < n; ++k) out[k] += product[k];
-}
-
-}  // namespace
-
-void Elimination::join(std::span<const double> beliefs, std::span<const double> conditionals,
-                       std::span<const std::uint32_t> positions,
-                       std::span<const std::size_t> strides, JoinScratch& scratch,
-                       std::span<double> joint) const {
-  if (scratch.handed.size() < tree_.cliques.size()) scratch.handed.resize(tree_.cliques.size());
-  // Cliques still to visit, ascending: children come before their parents.
-  auto& open = scratch.open;
-  open.clear();
-  auto visit_later = [&](std::uint32_t clique) {
-    const auto at = std::ranges::lower_bound(open, clique);
-    if (at != open.end() && *at == clique) return;
-    open.insert(at, clique);
-    scratch.handed[clique].children.clear();
-  };
-  for (const auto position : positions) visit_later(home_[position]);
-  for (;;) {
-    const std::uint32_t clique = open.front();
-    open.erase(open.begin());
-    const auto kept = std::ranges::find(positions, tree_.cliques[clique].scope[0]);
-    const bool is_kept = kept != positions.end();
-    const std::size_t stride =
-        is_kept ? strides[static_cast<std::size_t>(kept - positions.begin())] : 0;
-    const bool is_top = open.empty();
-    join_clique(clique, entries(is_top ? beliefs : conditionals, clique), is_top, is_kept, stride,
-                scratch, joint);
-    if (is_top) return;
-    const auto parent = static_cast<std::uint32_t>(tree_.cliques[clique].parent);
-    visit_later(parent);
-    scratch.handed[parent].children.push_back(clique);
-  }
-}
-
-void Elimination::join_clique(std::size_t c, std::span<const double> table, bool is_top,
-                              bool is_kept, std::size_t stride, JoinScratch& scratch,
-                              std::span<double> joint) const {
-  const auto& clique = tree_.cliques[c];
-  const auto& steps = walks_[c];
-  const std::size_t n_digits = steps.sizes.size(), n_own = steps.sizes[0];
-  auto& mine = scratch.handed[c];
-  auto& inputs = scratch.inputs;
-  inputs.clear();
-  mine.places.assign(1, 0);
-  for (const auto child : mine.children) {
-    const auto& below = scratch.handed[child];
-    const auto at = std::ranges::find(clique.children, child);
-    const auto number =
-        clique.factors.size() + static_cast<std::size_t>(at - clique.children.begin());
-    const auto n_states = static_cast<std::int64_t>(below.places.size());
-    inputs.push_back({below.values.data(), n_states, &steps.strides[number * n_digits]});
-    cross(mine.places, below.places);
-  }
-  const std::size_t n_states = mine.places.size();  // of the kept positions below
-  if (is_kept) {
-    scratch.own_places.resize(n_own);
-    for (std::size_t own = 0; own < n_own; ++own) scratch.own_places[own] = own * stride;
-    cross(mine.places, scratch.own_places);
-  }
-  const std::size_t n_kept = mine.places.size();
-  mine.values.assign(is_top ? n_kept : n_kept * (table.size() / n_own), 0.0);
-  scratch.product.resize(n_states);
-  scratch.digits.assign(n_digits, 0);
-  double* out = mine.values.data();
-  for (std::size_t entry = 0;;) {
-    for (std::size_t own = 0; own < n_own; ++own, ++entry)
-      if (table[entry] != 0.0)
-        add_product(table[entry], own, inputs, scratch.product,
-                    std::span(out + (is_kept ? own * n_states : 0), n_states));
-    if (entry == table.size()) break;
-    if (!is_top) out += n_kept;
-    std::size_t d = 1;
-    for (; ++scratch.digits[d] == steps.sizes[d]; ++d) {
-      for (auto& input : inputs)
-        input.values -= input.n_states * input.strides[d] * (steps.sizes[d] - 1);
-      scratch.digits[d] = 0;
-    }
-    for (auto& input : inputs) input.values += input.n_states * input.strides[d];
-  }
-  if (is_top)
-    for (std::size_t k = 0; k < n_kept; ++k) joint[mine.places[k]] += mine.values[k];
 }
 
 std::span<const double> Beliefs::table(std::size_t clique) const {
@@ -288,19 +173,43 @@ double Beliefs::collect(const Elimination& shape, std::span<const double* const>
   return log_scale_;
 }
 
+// Runs of entries that differ in the first digit, and where the first of each lies in an input.
+template <class Visit>
+void Beliefs::walk_runs(std::size_t c, std::size_t input, Visit&& visit) const {
+  const auto& sizes = shape_->walks_[c].sizes;
+  const std::int64_t* strides = &shape_->walks_[c].strides[input * sizes.size()];
+  const auto entries = table(c);
+  digits_.assign(sizes.size(), 0);
+  std::int64_t offset = 0;
+  for (std::size_t entry = 0;;) {
+    visit(entries.subspan(entry, sizes[0]), offset);
+    entry += sizes[0];
+    if (entry == entries.size()) return;
+    std::size_t d = 1;
+    for (; ++digits_[d] == sizes[d]; ++d) {
+      offset -= strides[d] * (sizes[d] - 1);
+      digits_[d] = 0;
+    }
+    offset += strides[d];
+  }
+}
+
 void Beliefs::distribute() {
   const auto& cliques = shape_->tree().cliques;
   for (std::size_t c = cliques.size(); c-- > 0;) {
-    const auto entries = table(c);
     for (std::size_t k = 0; k < cliques[c].children.size(); ++k) {
       const std::size_t child = cliques[c].children[k];
       const std::size_t input = cliques[c].factors.size() + k;
       const double* message = messages_.data() + shape_->message_start_[child];
       const std::size_t size = shape_->message_start_[child + 1] - shape_->message_start_[child];
       margin_.assign(size, 0.0);
-      walk(c, [&](std::size_t entry, const std::int64_t* offsets) {
-        double& cell = margin_[static_cast<std::size_t>(offsets[input])];
-        cell = pass_ == Pass::sum ? cell + entries[entry] : std::max(cell, entries[entry]);
+      const std::int64_t stride = shape_->walks_[c].strides[input * shape_->walks_[c].sizes.size()];
+      walk_runs(c, input, [&](std::span<const double> run, std::int64_t offset) {
+        double* cell = &margin_[static_cast<std::size_t>(offset)];
+        for (const double entry : run) {
+          *cell = pass_ == Pass::sum ? *cell + entry : std::max(*cell, entry);
+          cell += stride;
+        }
       });
       double* below = tables_.data() + shape_->table_start_[child];
       const auto n_own = static_cast<std::size_t>(cliques[child].n_own_entries);

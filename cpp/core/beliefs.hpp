@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "core/cliques.hpp"
@@ -17,6 +18,10 @@ struct HandedOver {
   const double* values;  // one per state of the kept positions below
   std::int64_t n_states;
   const std::int64_t* strides;  // of the walk's digits, in runs of values
+
+  const double* at(std::size_t own) const {  // at a state of the parent's own position
+    return values + n_states * strides[0] * static_cast<std::int64_t>(own);
+  }
 };
 
 // A product of factors over positions 0 .. n - 1 and how to eliminate them, with the steps through
@@ -41,10 +46,11 @@ class Elimination {
   // The joint distribution of some positions from the distributions of all cliques, `beliefs`, and
   // those of their own positions given the others, `conditionals`: only the cliques between the
   // positions are visited. Adds it to `joint`, where state k of positions[p] moves by strides[p].
-  // For trees whose cliques eliminate one position each.
+  // For trees whose cliques eliminate one position each. What the scratch remembers is kept under
+  // `key`: the same distributions, the same key.
   void join(std::span<const double> beliefs, std::span<const double> conditionals,
             std::span<const std::uint32_t> positions, std::span<const std::size_t> strides,
-            JoinScratch& scratch, std::span<double> joint) const;
+            std::uint32_t key, JoinScratch& scratch, std::span<double> joint) const;
 
  private:
   friend class Beliefs;
@@ -54,8 +60,24 @@ class Elimination {
     std::vector<std::int64_t> strides;  // [input][digit]; factors first, then children
     std::size_t n_inputs = 0;
   };
-  void join_clique(std::size_t clique, std::span<const double> table, bool is_top, bool is_kept,
-                   std::size_t stride, JoinScratch& scratch, std::span<double> joint) const;
+  bool holds(std::size_t clique, std::uint32_t position) const {
+    return (members_[clique * n_words_ + position / 64] >> (position % 64) & 1) != 0;
+  }
+  // The clique with the fewest entries among those with all the positions, or one past the last.
+  std::size_t smallest_with(std::span<const std::uint32_t> positions) const;
+  // Prepares a walk through a clique: what its children have handed over, and their places.
+  void take_inputs(std::size_t clique, JoinScratch& scratch) const;
+  // Moves on to the next state of all but the own position; returns the digit that was raised.
+  std::size_t advance(std::size_t clique, JoinScratch& scratch) const;
+  // Works out what a clique hands to its parent, or remembers it.
+  void hand_over(std::size_t clique, std::span<const double> table, bool is_kept,
+                 std::size_t stride, std::uint32_t key, JoinScratch& scratch) const;
+  void work_out(std::size_t clique, std::span<const double> table, bool is_kept,
+                JoinScratch& scratch, std::vector<double>& values) const;
+  // Adds up the joint distribution in the clique that holds all positions not handed over.
+  template <class StrideOf>
+  void join_top(std::size_t clique, std::span<const double> table, StrideOf&& stride_of,
+                JoinScratch& scratch, std::span<double> joint) const;
 
   std::vector<std::int32_t> card_;
   CliqueTree tree_;
@@ -63,6 +85,8 @@ class Elimination {
   std::vector<std::size_t> table_start_, message_start_;  // one more than there are cliques
   std::vector<std::uint32_t> home_;                       // the clique that eliminates a position
   std::vector<std::int64_t> home_stride_;                 // and its step there
+  std::size_t n_words_ = 0;
+  std::vector<std::uint64_t> members_;  // [clique][word]: positions in its scope, as bits
 };
 
 class Elimination::JoinScratch {
@@ -71,16 +95,22 @@ class Elimination::JoinScratch {
   // What a clique hands to its parent: a value for each entry of what they share and each state of
   // the kept positions below, and where that state lies in the joint distribution.
   struct Handed {
-    std::vector<double> values;  // [shared entry][kept state]
+    const double* values = nullptr;  // [shared entry][kept state]
+    std::vector<double> own_values;  // unless they are remembered
     std::vector<std::size_t> places;
     std::vector<std::uint32_t> children;  // those that hand over to this clique
+    std::uint32_t position = kSeveral;    // the kept one, if it is only one
   };
+  static constexpr auto kSeveral = static_cast<std::uint32_t>(-1);
   std::vector<Handed> handed;
   std::vector<std::uint32_t> open;
   std::vector<std::uint32_t> digits;
+  std::vector<std::uint32_t> left;
   std::vector<HandedOver> inputs;
-  std::vector<std::size_t> own_places;
-  std::vector<double> product;
+  std::vector<std::size_t> own_places, top_strides;
+  // What cliques hand over of one position alone: many sets of positions share it.
+  std::unordered_map<std::uint64_t, std::vector<double>> remembered;
+  std::size_t n_remembered = 0;
 };
 
 // The tables of one product. Reusable: the same object serves one product after the other.
@@ -111,7 +141,7 @@ class Beliefs {
 
  private:
   template <class Visit>
-  void walk(std::size_t clique, Visit&& visit) const;
+  void walk_runs(std::size_t clique, std::size_t input, Visit&& visit) const;
   void multiply(std::size_t clique, std::span<const double* const> factors);
   void apply_clamp(std::size_t clique, std::span<const std::int32_t> clamp);
   double send(std::size_t clique);
@@ -134,26 +164,6 @@ inline constexpr double kTie = 1e-9;
 // are compared position by position. Returns its log; minus infinity when all entries are zero.
 double best_states(const Elimination& shape, std::span<const double* const> factors,
                    Beliefs& beliefs, std::span<std::uint8_t> states);
-
-template <class Visit>
-void Beliefs::walk(std::size_t clique, Visit&& visit) const {
-  const auto& steps = shape_->walks_[clique];
-  const std::size_t n_digits = steps.sizes.size();
-  digits_.assign(n_digits, 0);
-  offsets_.assign(steps.n_inputs, 0);
-  const std::size_t n_entries = shape_->table_start_[clique + 1] - shape_->table_start_[clique];
-  for (std::size_t entry = 0;;) {
-    visit(entry, offsets_.data());
-    if (++entry == n_entries) return;
-    std::size_t d = 0;
-    while (++digits_[d] == steps.sizes[d]) {
-      for (std::size_t i = 0; i < steps.n_inputs; ++i)
-        offsets_[i] -= steps.strides[i * n_digits + d] * (steps.sizes[d] - 1);
-      digits_[d++] = 0;
-    }
-    for (std::size_t i = 0; i < steps.n_inputs; ++i) offsets_[i] += steps.strides[i * n_digits + d];
-  }
-}
 
 template <class Uniform>
 void Beliefs::draw(std::span<std::uint8_t> states, Uniform&& uniform) const {

@@ -45,6 +45,76 @@ double prior_log_density(const FamilyGraph& graph, std::span<const double> cpts,
   return sum;
 }
 
+// Where to go from a point and the point that a step of EM leads to: there, or, after every two
+// steps, further on along them (squared extrapolation; Varadhan and Roland 2008, scheme S3). EM
+// creeps where much is missing; a leap that does not gain is taken back.
+class Leaper {
+ public:
+  explicit Leaper(const FamilyGraph& graph) : graph_(graph) {}
+
+  bool is_leap() const { return is_leap_; }
+
+  std::vector<double> step(const std::vector<double>& from, std::vector<double> to) {
+    if (is_leap_ && was_limited_) limit_ *= kGrowth;
+    is_leap_ = false;
+    if (++n_steps_ == 1) {
+      first_ = from;
+      return to;
+    }
+    n_steps_ = 0;
+    double step = 0.0, bend = 0.0;
+    for (std::size_t e = 0; e < to.size(); ++e) {
+      const double r = from[e] - first_[e], v = to[e] - from[e] - r;
+      step += r * r;
+      bend += v * v;
+    }
+    const double length = bend > 0.0 ? std::sqrt(step / bend) : 0.0;
+    was_limited_ = length >= limit_;
+    const double a = std::min(length, limit_);
+    if (a <= 1.0) return to;
+    is_leap_ = true;
+    auto leap = extrapolate(from, to, a);
+    landing_ = std::move(to);
+    return leap;
+  }
+
+  // After a leap that did not gain: where the step of EM itself leads.
+  std::vector<double> fall_back() {
+    is_leap_ = false;
+    limit_ = std::max(limit_ / kGrowth, 1.0);
+    return std::move(landing_);
+  }
+
+ private:
+  static constexpr double kGrowth = 4.0;
+  // Of a probability at the end of the two steps, so much is left by a leap: none becomes zero.
+  static constexpr double kLeast = 0.1;
+
+  std::vector<double> extrapolate(const std::vector<double>& from, const std::vector<double>& to,
+                                  double a) const {
+    std::vector<double> leap(to.size());
+    for (std::size_t i = 0; i < graph_.n_vars(); ++i) {
+      const auto card = static_cast<std::size_t>(graph_.card[i]);
+      for (std::size_t row = graph_.cpt_start[i]; row < graph_.cpt_start[i + 1]; row += card) {
+        double total = 0.0;
+        for (std::size_t e = row; e < row + card; ++e) {
+          const double r = from[e] - first_[e], v = to[e] - from[e] - r;
+          leap[e] = std::max(first_[e] + a * (2.0 * r + a * v), kLeast * to[e]);
+          total += leap[e];
+        }
+        for (std::size_t e = row; e < row + card; ++e) leap[e] /= total;
+      }
+    }
+    return leap;
+  }
+
+  const FamilyGraph& graph_;
+  std::vector<double> first_, landing_;
+  std::size_t n_steps_ = 0;
+  double limit_ = kGrowth;
+  bool is_leap_ = false, was_limited_ = false;
+};
+
 }  // namespace
 
 Expectation expect(const Holes& holes, std::span<const double> cpts, std::size_t n_threads,
@@ -91,6 +161,7 @@ std::vector<double> maximise(const FamilyGraph& graph, std::span<const double> c
 EmRun fit_parameters(const Holes& holes, std::span<const double> cpts, double ess,
                      std::size_t max_iter, double tol, std::size_t n_threads, const Stop& stop) {
   EmRun run;
+  Leaper leaper(holes.graph());
   std::vector<double> next(cpts.begin(), cpts.end());
   auto polled = std::chrono::steady_clock::now();
   for (std::size_t iteration = 0;; ++iteration) {
@@ -106,7 +177,12 @@ EmRun fit_parameters(const Holes& holes, std::span<const double> cpts, double es
     double objective = found.log_likelihood;
     if (ess > 0.0) objective += prior_log_density(holes.graph(), next, ess);
     const double gain = iteration == 0 ? objective : objective - run.objective.back();
-    run.converged = iteration > 0 && gain < tol;
+    if (leaper.is_leap() && !(gain >= 0.0)) {
+      if (iteration >= max_iter) return run;
+      next = leaper.fall_back();
+      continue;
+    }
+    run.converged = iteration > 0 && !leaper.is_leap() && gain < tol;
     // At the summit rounding decides: what would fall by its last bits is not taken.
     if (iteration > 0 && gain < 0.0) return run;
     run.cpts = std::move(next);
@@ -114,7 +190,7 @@ EmRun fit_parameters(const Holes& holes, std::span<const double> cpts, double es
     run.log_likelihood.push_back(found.log_likelihood);
     run.objective.push_back(objective);
     if (run.converged || iteration >= max_iter || !std::isfinite(found.log_likelihood)) return run;
-    next = maximise(holes.graph(), run.counts, ess, run.cpts);
+    next = leaper.step(run.cpts, maximise(holes.graph(), run.counts, ess, run.cpts));
   }
 }
 

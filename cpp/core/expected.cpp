@@ -202,7 +202,7 @@ std::vector<double> ExpectedCounts::marginalise(std::size_t number, Scratch& scr
     scratch.strides_of_part.clear();
     for (const auto p : scratch.positions) scratch.strides_of_part.push_back(steps[p]);
     piece.elimination->join(table, conditional, scratch.positions, scratch.strides_of_part,
-                            scratch.join, part);
+                            static_cast<std::uint32_t>(number), scratch.join, part);
     return part;
   }
   // Walk through the joint table, last position fastest, and add up what is not asked for.

@@ -72,8 +72,8 @@ def fit_parameters(
 ) -> ParameterFit:
     """Fit the parameters of a structure to a table with holes.
 
-    Expectation-maximisation with exact expected counts. On complete data it gives
-    what `Network.fit` gives.
+    Expectation-maximisation with exact expected counts, and leaps ahead along its path
+    wherever they gain. On complete data it gives what `Network.fit` gives.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def fit_parameters(
     ess : float, default=1.0
         Equivalent sample size of the prior. Not used by "mle".
     max_iter : int, default=1000
-        Largest number of iterations; a warning says when it ended them.
+        Largest number of iterations, leaps included; a warning says when it ended them.
     tol : float, default=1e-8
         Stop when an iteration gains less than this per row (in nats).
     max_memory : float, default=2**30
