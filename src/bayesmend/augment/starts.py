@@ -99,9 +99,7 @@ def _draw(
     return drawn
 
 
-def _expected(
-    problem: PatternProblem, time_limit: float | None
-) -> Completion | None:
+def _expected(problem: PatternProblem, time_limit: float | None) -> Completion | None:
     """Most probable completion under the network of a short structural EM.
 
     None where exact inference would take too much memory.
