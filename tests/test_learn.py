@@ -240,6 +240,18 @@ def test_a_time_limit_is_kept_where_one_dynamic_programme_takes_a_second(method)
     assert result.detail["stopped"] == "time limit"
 
 
+@pytest.mark.parametrize("method", ["exact", "local"])
+def test_a_time_limit_is_kept_where_tables_of_all_families_take_longer(method):
+    data = noise(22)
+    start = time.perf_counter()
+    result = learn(data, method=method, max_parents=5, time_limit=0.5, seed=1)
+    assert time.perf_counter() - start < 1.0 + PATIENCE
+    check_pair(data, result)
+    assert (result.method, result.detail["stopped"]) == (method, "time limit")
+    if method == "exact":  # beyond 20 variables the local search needs no such tables
+        assert "hill climbing" in result.detail["note"]
+
+
 def test_more_time_is_never_worse():
     data = noise(16, 100)
     scores = [

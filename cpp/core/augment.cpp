@@ -7,6 +7,8 @@
 namespace bayesmend {
 namespace {
 
+constexpr std::ptrdiff_t kFamiliesPerPoll = 1024;
+
 std::vector<std::int32_t> members_of(std::uint32_t mask) {
   std::vector<std::int32_t> members;
   for (; mask != 0; mask &= mask - 1) members.push_back(std::countr_zero(mask));
@@ -30,16 +32,17 @@ std::vector<std::uint32_t> subsets_up_to(std::uint32_t set, int size) {
 
 AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
                                std::span<const std::uint32_t> weight, const ScoreRule& rule,
-                               const ParentRules& rules, double max_bytes)
+                               const ParentRules& rules, double max_bytes,
+                               const std::function<void()>& poll)
     : n_vars_(complete.n_vars),
       card_(complete.card.begin(), complete.card.end()),
       counter_(complete, {}),
       scorer_(counter_, rule),
       max_bytes_(max_bytes) {
   prepare(complete, codes, weight);
-  list_families(rules);
-  count_families(complete);
-  list_items(codes, weight);
+  list_families(rules, poll);
+  count_families(complete, poll);
+  list_items(codes, weight, poll);
 }
 
 AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
@@ -57,8 +60,8 @@ AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8
     add_family(static_cast<std::int32_t>(v), 0, parents[v]);
   }
   first_family_.push_back(n_vars_);
-  count_families(complete);
-  list_items(codes, weight);
+  count_families(complete, {});
+  list_items(codes, weight, {});
 }
 
 // Numbers the missing cells and tells the scorer how many rows there are in all.
@@ -100,8 +103,9 @@ void AugmentProblem::add_family(std::int32_t child, std::uint32_t mask,
   families_.push_back(family);
 }
 
-void AugmentProblem::list_families(const ParentRules& rules) {
+void AugmentProblem::list_families(const ParentRules& rules, const std::function<void()>& poll) {
   for (std::size_t c = 0; c < n_vars_; ++c) {
+    if (poll) poll();
     first_family_.push_back(families_.size());
     std::uint32_t allowed = 0, required = 0;
     for (std::size_t p = 0; p < n_vars_; ++p) {
@@ -115,7 +119,7 @@ void AugmentProblem::list_families(const ParentRules& rules) {
   first_family_.push_back(families_.size());
 }
 
-void AugmentProblem::count_families(const Table& complete) {
+void AugmentProblem::count_families(const Table& complete, const std::function<void()>& poll) {
   std::size_t n_counts = 0;
   for (auto& family : families_) {
     family.first_count = n_counts;
@@ -123,6 +127,7 @@ void AugmentProblem::count_families(const Table& complete) {
   }
   counts_.assign(n_counts, 0);
   for (auto& family : families_) {
+    if (poll && (&family - families_.data()) % kFamiliesPerPoll == 0) poll();
     const VariableSet set = members(family), given = set.first(set.size() - 1);
     family.given = &scorer_.cell_table(
         scorer_.parent_pseudo_count(given, static_cast<std::int32_t>(family.child_card)),
@@ -149,8 +154,10 @@ void AugmentProblem::count_families(const Table& complete) {
 }
 
 void AugmentProblem::list_items(std::span<const std::uint8_t> codes,
-                                std::span<const std::uint32_t> weight) {
+                                std::span<const std::uint32_t> weight,
+                                const std::function<void()>& poll) {
   for (auto& family : families_) {
+    if (poll && (&family - families_.data()) % kFamiliesPerPoll == 0) poll();
     family.first_item = static_cast<std::uint32_t>(items_.size());
     const VariableSet set = members(family);
     std::vector<std::uint32_t> strides(set.size());

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bayesmend.augment.local import (
+    LocalSearch,
     check_at_least,
     check_program,
     note_of,
@@ -118,14 +120,21 @@ def learn_exact(
         max_parents=max_parents,
         constraints=constraints,
     )
+    generator = as_generator(seed)
     starts = list_starts(
         problem,
         restarts=restarts,
         starts=("mode", "draws"),
         given=None,
-        generator=as_generator(seed),
+        generator=generator,
     )
-    answer = problem.augmenter().solve(
+    search = LocalSearch(problem, clock, check_threads(n_threads), progress)
+    try:
+        augmenter = problem.augmenter(search.time_for_tables())
+    except TimeoutError:
+        found = search.hurried(starts, constraints, max_parents, generator)
+        return replace(found, method="exact")
+    answer = augmenter.solve(
         starts,
         locality,
         max(gap, TOLERANCE),

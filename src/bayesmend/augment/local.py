@@ -5,7 +5,7 @@ The paper's ``t`` is ``locality``, its completions ``Z_h`` are those of the trac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -127,9 +127,15 @@ def learn_local(
         time_limit=clock.left,
     )
     search = LocalSearch(problem, clock, check_threads(n_threads), progress)
-    if uses_program(solver, table.n_vars):
-        return search.certified(completions, int(locality))
-    return search.alternating(completions, solver, constraints, max_parents, generator)
+    if not uses_program(solver, table.n_vars):
+        return search.alternating(
+            completions, solver, constraints, max_parents, generator
+        )
+    try:
+        augmenter = problem.augmenter(search.time_for_tables())
+    except TimeoutError:
+        return search.hurried(completions, constraints, max_parents, generator)
+    return search.certified(augmenter, completions, int(locality))
 
 
 def check_at_least(name: str, value: object, least: int) -> None:
@@ -168,10 +174,37 @@ class LocalSearch:
     n_threads: int
     progress: Progress | None
 
-    def certified(self, starts: NDArray[np.uint8], locality: int) -> AugmentResult:
+    def time_for_tables(self) -> float | None:
+        """Give half of what is left: without any search they would be in vain."""
+        return None if self.clock.left is None else self.clock.left / 2
+
+    def hurried(
+        self,
+        starts: NDArray[np.uint8],
+        constraints: Constraints | None,
+        max_parents: int,
+        generator: np.random.Generator,
+    ) -> AugmentResult:
+        """Climb from the first start, when the tables of all families came too late."""
+        reached = self.alternating(
+            starts[:1], "greedy", constraints, max_parents, generator
+        )
+        stopped = reached.detail["stopped"] or "time limit"
+        note = "no time for the tables of all families: only hill climbing was done"
+        return replace(
+            reached,
+            status=describe_status(
+                reached.score, reached.bound, locally=None, stopped=stopped
+            ),
+            detail={**reached.detail, "stopped": stopped, "note": note},
+        )
+
+    def certified(
+        self, augmenter: _core.Augmenter, starts: NDArray[np.uint8], locality: int
+    ) -> AugmentResult:
         """Climb with exact structures, and check every change of t cells."""
         problem, clock = self.problem, self.clock
-        answer = problem.augmenter().mend(
+        answer = augmenter.mend(
             starts,
             locality,
             clock.left or 0.0,

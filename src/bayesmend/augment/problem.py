@@ -123,10 +123,14 @@ class PatternProblem:
         completion[self.cell[last_first]] = values[last_first]
         return completion
 
-    def augmenter(self) -> _core.Augmenter:
-        """Build the search over all DAGs within the rules."""
+    def augmenter(self, time_limit: float | None = None) -> _core.Augmenter:
+        """Build the search over all DAGs within the rules.
+
+        Raises TimeoutError when its tables take longer than the time limit.
+        """
         rules = (self.rules.allowed, self.rules.required, self.rules.limit)
-        arguments: list[Any] = [*self._arguments(), *rules, _memory_limit()]
+        limits = (_memory_limit(), time_limit or 0.0)
+        arguments: list[Any] = [*self._arguments(), *rules, *limits]
         try:
             return _core.Augmenter(*arguments)
         except ValueError as error:
