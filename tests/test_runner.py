@@ -294,12 +294,6 @@ def test_a_part_is_chosen_by_name():
         select(tiny(), settings=["x"])
 
 
-def test_a_slow_method_may_have_fewer_repetitions():
-    slow = replace(EXACT, max_repetitions=1)
-    names = [method.name for _, method in tiny(methods=(FIRST, slow)).runs()]
-    assert names == ["first", "exact", "first", "first"] * 2
-
-
 def test_a_setting_may_have_methods_of_its_own():
     settings = (Setting("state/0", {"state": 0}, [4], methods=("last",)),)
     units = list(replace(tiny(), settings=settings).runs())

@@ -24,13 +24,9 @@ __all__ = [
     "LEARNERS",
     "LOCAL",
     "PEERS",
-    "SLOW_REPETITIONS",
     "auto",
     "learners",
 ]
-
-SLOW_REPETITIONS = 5
-"""Repetitions of each setting for peers that take minutes on larger tables."""
 
 
 def learners(em_seconds: float) -> tuple[Method, ...]:
@@ -122,21 +118,18 @@ PEERS = (
         "IterativeImputer, random forests",
         solve_imputer,
         {"name": "forest", "n_trees": 100, "rounds": 5},
-        max_repetitions=SLOW_REPETITIONS,
     ),
     Method(
         "iterative-logistic",
         "IterativeImputer, logistic regression",
         solve_imputer,
         {"name": "logistic", "rounds": 5},
-        max_repetitions=SLOW_REPETITIONS,
     ),
     Method(
         "miceforest",
         "miceforest",
         solve_imputer,
         {"name": "miceforest", "rounds": 5},
-        max_repetitions=SLOW_REPETITIONS,
     ),
     KNN,
     MODE,

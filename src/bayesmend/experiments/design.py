@@ -164,8 +164,6 @@ class Method:
         table shows the best in the mean.
     is_reference : bool
         It knows what the others do not (the true network) and does not compete.
-    max_repetitions : int, optional
-        Run it on so many repetitions of each setting, when it is slow.
     reports : tuple of str, optional
         The measures that say something about it; all by default.
     """
@@ -176,7 +174,6 @@ class Method:
     options: Mapping[str, Any] = field(default_factory=dict)
     family: str = ""
     is_reference: bool = False
-    max_repetitions: int | None = None
     reports: tuple[str, ...] | None = None
 
 
@@ -333,12 +330,10 @@ class Experiment:
     def runs(self) -> Iterator[tuple[Run, Method]]:
         """Go through all runs and their methods, repetition by repetition."""
         for setting in self.settings:
-            for position, repetition in enumerate(setting.repetitions):
+            for repetition in setting.repetitions:
                 run = Run(setting, repetition, self.seed)
                 for method in self.methods:
-                    limit = method.max_repetitions
-                    is_asked = setting.methods is None or method.name in setting.methods
-                    if is_asked and (limit is None or position < limit):
+                    if setting.methods is None or method.name in setting.methods:
                         yield run, method
 
     def parameters(self, setting: Setting, method: Method) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from bayesmend.experiments.contenders import (
     CEILING,
     COMPLETE,
     PEERS,
-    SLOW_REPETITIONS,
     auto,
     learners,
 )
@@ -83,8 +82,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         focus=("em", "local", "auto"),
         notes=(
             f"{N_ROWS:,} rows of each network, {REPETITIONS} samples; each sample is "
-            "holed by every mechanism at every rate. Random forests, logistic "
-            f"regression and miceforest run on the first {SLOW_REPETITIONS} samples.",
+            "holed by every mechanism at every rate.",
             "MAR: a fifth of the variables stays observed and decides on the holes of "
             "the others; the rate is that of these others. MNAR: log-odds of standard "
             "deviation 2 between the states of a variable.",

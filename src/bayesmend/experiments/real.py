@@ -7,7 +7,7 @@ are, nobody knows.
 
 from __future__ import annotations
 
-from bayesmend.experiments.contenders import PEERS, SLOW_REPETITIONS, auto, learners
+from bayesmend.experiments.contenders import PEERS, auto, learners
 from bayesmend.experiments.design import Block, Experiment, Run, Setting, Task
 from bayesmend.experiments.sources import DataFolder
 from bayesmend.missing import hide_mcar
@@ -45,9 +45,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         focus=("em", "local", "auto"),
         notes=(
             f"{100 * RATE:g} % of the observed cells hidden completely at random, "
-            f"{REPETITIONS} times; random forests, logistic regression and miceforest "
-            f"on the first {SLOW_REPETITIONS}. The real holes stay, are filled too and "
-            "not judged.",
+            f"{REPETITIONS} times. The real holes stay, are filled too and not judged.",
             "Augmentation alternates between completion and a structure found by "
             "search over orders. Structural EM and auto have at most "
             f"{limit:g} s a run.",
