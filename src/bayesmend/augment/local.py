@@ -46,7 +46,7 @@ def learn_local(
     max_parents: int = 3,
     locality: int = 1,
     restarts: int = 10,
-    starts: tuple[Start, ...] = ("mode", "draws"),
+    starts: tuple[Start, ...] | None = None,
     start: IncompleteData | NDArray[np.uint8] | None = None,
     solver: Solver = "auto",
     constraints: Constraints | None = None,
@@ -74,7 +74,9 @@ def learn_local(
     restarts : int, default=10
         Number of starts drawn at random: in turn from the observed marginals and from
         equal shares, since a value may be missing because it is rare.
-    starts : tuple of {"mode", "em", "draws"}, default=("mode", "draws")
+    starts : tuple of {"mode", "em", "draws"}, optional
+        By default modes and draws, and ``em`` first where structures are not found by
+        the dynamic programme: there it leads further than any number of draws.
         ``mode``: the most frequent state of each variable. ``em``: the most probable
         completion after expectation-maximisation. ``draws``: see `restarts`.
     start : IncompleteData or array of codes, optional
@@ -118,16 +120,20 @@ def learn_local(
         table, score=rule, max_parents=max_parents, constraints=constraints
     )
     generator = as_generator(seed)
+    is_certifying = uses_program(solver, table.n_vars)
+    usual: tuple[Start, ...] = ("mode", "draws")
+    if not is_certifying:
+        usual = ("em", *usual)
     completions = list_starts(
         problem,
         restarts=restarts,
-        starts=starts,
+        starts=usual if starts is None else starts,
         given=None if start is None else checked_completion(table, start),
         generator=generator,
         time_limit=clock.left,
     )
     search = LocalSearch(problem, clock, check_threads(n_threads), progress)
-    if not uses_program(solver, table.n_vars):
+    if not is_certifying:
         return search.alternating(
             completions, solver, constraints, max_parents, generator
         )

@@ -56,12 +56,12 @@ def list_starts(
     if given is not None:
         found.append(problem.completion_of(given))
     frequencies = observed_shares(problem.data)
-    if "mode" in starts:
-        found.append(_mode(problem, frequencies))
     if "em" in starts:
         expected = _expected(problem, time_limit)
         if expected is not None:
             found.append(expected)
+    if "mode" in starts:
+        found.append(_mode(problem, frequencies))
     if "draws" in starts:
         found += list(_draw(problem, frequencies, restarts, generator))
     if not found:

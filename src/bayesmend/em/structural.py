@@ -178,6 +178,8 @@ def complete_by_em(
         progress=None,
     )
     search.run(("mode",), 0)
+    if search.stopped == "interrupt":  # a start is no answer: the caller has to know
+        raise KeyboardInterrupt
     return explain(search.network(), data, n_threads=1).completed
 
 
