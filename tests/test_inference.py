@@ -339,3 +339,42 @@ def test_no_rows_and_single_states():
     assert repr(bm.marginals(network, {"a": ["x"], "b": [None]})) == (
         "Marginals(2 variables, 1 holes)"
     )
+
+
+# --- numbers far beyond the range of floating point -----------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n_children", "chance"), [(200, 0.01), (60, 1e-6), (40, 1e-9), (2, 1e-170)]
+)
+def test_evidence_that_is_all_but_impossible_is_still_weighed(n_children, chance):
+    # Half of the children speak for one state of their parent, half for the other.
+    names = ["cause", *(f"v{k}" for k in range(2 * n_children))]
+    dag = bm.Dag.from_arcs(names, [("cause", name) for name in names[1:]])
+    states = [("a", "b")] + [("no", "yes")] * (2 * n_children)
+    likely, unlikely = [0.5, 0.5], [1 - chance, chance]
+    cpts = [np.array([[0.25, 0.75]])]
+    cpts += [np.array([likely, unlikely])] * n_children
+    cpts += [np.array([unlikely, likely])] * n_children
+    network = bm.Network(dag, states, cpts)
+    given = dict.fromkeys(names[1:], "yes")
+    answer = bm.query(network, "cause", given=given)
+    assert answer.distributions["cause"]["b"] == pytest.approx(0.75, rel=1e-9)
+    expected = n_children * (math.log(0.5) + math.log(chance))
+    assert answer.log_probability == pytest.approx(expected, rel=1e-12)
+    filled = bm.impute(network, {"cause": [None], **{k: ["yes"] for k in names[1:]}})
+    assert filled.completed.to_table()["cause"] == ["b"]
+
+
+def test_evidence_that_is_impossible_is_told_from_a_small_one():
+    dag = bm.Dag.from_arcs(["a", "b", "c"], [("a", "b"), ("a", "c")])
+    sure = np.array([[1.0, 0.0], [1e-200, 1 - 1e-200]])
+    cpts = [np.array([[0.5, 0.5]]), sure, sure[::-1].copy()]
+    network = bm.Network(dag, [("no", "yes")] * 3, cpts)
+    small = bm.query(network, "a", given={"b": "no", "c": "no"})
+    assert small.log_probability == pytest.approx(math.log(1e-200), rel=1e-9)
+    hopeless = bm.Network(
+        dag, [("no", "yes")] * 3, [cpts[0], np.eye(2), np.eye(2)[::-1].copy()]
+    )
+    with pytest.raises(InferenceError, match="impossible"):
+        bm.query(hopeless, "a", given={"b": "no", "c": "no"})

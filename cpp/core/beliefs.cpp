@@ -9,8 +9,8 @@ namespace bayesmend {
 namespace {
 
 constexpr double kMaxEntries = 0x1.0p36;
-// So many probabilities are multiplied before the product is brought back to size.
-constexpr std::size_t kInputsPerScale = 16;
+// Tables whose largest entry is below this are computed by logarithms.
+constexpr double kSmall = 0x1.0p-400;
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -79,6 +79,28 @@ std::span<const double> Beliefs::table(std::size_t clique) const {
   return std::span(tables_).subspan(start[clique], start[clique + 1] - start[clique]);
 }
 
+// Calls visit(entry) for the first entry of every run over the first digit; `offsets_` are its own.
+template <class Visit>
+void Beliefs::walk_inputs(std::size_t c, Visit&& visit) {
+  const auto& steps = shape_->walks_[c];
+  const std::size_t n_digits = steps.sizes.size(), n_inputs = steps.n_inputs;
+  const std::size_t n_entries = table(c).size();
+  digits_.assign(n_digits, 0);
+  offsets_.assign(n_inputs, 0);
+  for (std::size_t entry = 0;;) {
+    visit(entry);
+    entry += steps.sizes[0];
+    if (entry == n_entries) return;
+    std::size_t d = 1;
+    while (++digits_[d] == steps.sizes[d]) {
+      for (std::size_t i = 0; i < n_inputs; ++i)
+        offsets_[i] -= steps.strides[i * n_digits + d] * (steps.sizes[d] - 1);
+      digits_[d++] = 0;
+    }
+    for (std::size_t i = 0; i < n_inputs; ++i) offsets_[i] += steps.strides[i * n_digits + d];
+  }
+}
+
 void Beliefs::multiply(std::size_t c, std::span<const double* const> factors) {
   const auto& clique = shape_->tree().cliques[c];
   const auto& steps = shape_->walks_[c];
@@ -88,39 +110,55 @@ void Beliefs::multiply(std::size_t c, std::span<const double* const> factors) {
   for (const auto child : clique.children)
     inputs_.push_back(messages_.data() + shape_->message_start_[child]);
   double* out = tables_.data() + shape_->table_start_[c];
-  const std::size_t n_entries = shape_->table_start_[c + 1] - shape_->table_start_[c];
+  const std::size_t n_entries = table(c).size();
   std::fill_n(out, n_entries, 1.0);
   if (n_digits == 0) return;
   const std::size_t inner = steps.sizes[0];
-  for (std::size_t first = 0; first < inputs_.size(); first += kInputsPerScale) {
-    const std::size_t last = std::min(inputs_.size(), first + kInputsPerScale);
-    digits_.assign(n_digits, 0);
-    offsets_.assign(steps.n_inputs, 0);
-    for (std::size_t entry = 0;;) {
-      for (std::size_t i = first; i < last; ++i) {
-        const double* from = inputs_[i] + offsets_[i];
-        const std::int64_t stride = steps.strides[i * n_digits];
-        for (std::size_t k = 0; k < inner; ++k) {
-          out[entry + k] *= *from;
-          from += stride;
-        }
+  walk_inputs(c, [&](std::size_t entry) {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      const double* from = inputs_[i] + offsets_[i];
+      const std::int64_t stride = steps.strides[i * n_digits];
+      for (std::size_t k = 0; k < inner; ++k) {
+        out[entry + k] *= *from;
+        from += stride;
       }
-      entry += inner;
-      if (entry == n_entries) break;
-      std::size_t d = 1;
-      while (++digits_[d] == steps.sizes[d]) {
-        for (std::size_t i = first; i < last; ++i)
-          offsets_[i] -= steps.strides[i * n_digits + d] * (steps.sizes[d] - 1);
-        digits_[d++] = 0;
-      }
-      for (std::size_t i = first; i < last; ++i) offsets_[i] += steps.strides[i * n_digits + d];
     }
-    if (last == inputs_.size()) break;
-    const double top = *std::max_element(out, out + n_entries);
-    if (top <= 0.0) return;
-    for (std::size_t entry = 0; entry < n_entries; ++entry) out[entry] /= top;
-    log_scale_ += std::log(top);
-  }
+  });
+  // Beside a larger one, an entry that vanished counts for nothing; if all are small, none may.
+  const double top = *std::max_element(out, out + n_entries);
+  if (top < kSmall && (top > 0.0 || is_possible(c))) multiply_logs(c);
+}
+
+// Whether some entry is a product of positive numbers.
+bool Beliefs::is_possible(std::size_t c) {
+  const auto& steps = shape_->walks_[c];
+  const std::size_t n_digits = steps.sizes.size();
+  bool found = false;
+  walk_inputs(c, [&](std::size_t) {
+    for (std::size_t k = 0; k < steps.sizes[0] && !found; ++k) {
+      found = true;
+      for (std::size_t i = 0; i < inputs_.size() && found; ++i)
+        found = input_at(i, k, steps.strides[i * n_digits]) > 0.0;
+    }
+  });
+  return found;
+}
+
+// The same product by sums of logarithms, the largest entry scaled to 1.
+void Beliefs::multiply_logs(std::size_t c) {
+  const auto& steps = shape_->walks_[c];
+  const std::size_t n_digits = steps.sizes.size(), n_entries = table(c).size();
+  double* out = tables_.data() + shape_->table_start_[c];
+  walk_inputs(c, [&](std::size_t entry) {
+    for (std::size_t k = 0; k < steps.sizes[0]; ++k) {
+      out[entry + k] = 0.0;
+      for (std::size_t i = 0; i < inputs_.size(); ++i)
+        out[entry + k] += std::log(input_at(i, k, steps.strides[i * n_digits]));
+    }
+  });
+  const double top = *std::max_element(out, out + n_entries);
+  for (std::size_t entry = 0; entry < n_entries; ++entry) out[entry] = std::exp(out[entry] - top);
+  log_scale_ += top;
 }
 
 void Beliefs::apply_clamp(std::size_t c, std::span<const std::int32_t> clamp) {

@@ -142,7 +142,14 @@ class Beliefs {
  private:
   template <class Visit>
   void walk_runs(std::size_t clique, std::size_t input, Visit&& visit) const;
+  template <class Visit>
+  void walk_inputs(std::size_t clique, Visit&& visit);
+  double input_at(std::size_t input, std::size_t state, std::int64_t stride) const {
+    return inputs_[input][offsets_[input] + static_cast<std::int64_t>(state) * stride];
+  }
   void multiply(std::size_t clique, std::span<const double* const> factors);
+  bool is_possible(std::size_t clique);
+  void multiply_logs(std::size_t clique);
   void apply_clamp(std::size_t clique, std::span<const std::int32_t> clamp);
   double send(std::size_t clique);
   std::size_t block_start(const Clique& clique, std::span<const std::uint8_t> states) const;
