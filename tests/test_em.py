@@ -17,7 +17,12 @@ from strategies import MISSING, holed_table, linked_rows
 import bayesmend as bm
 from bayesmend.constraints import Constraints
 from bayesmend.em import STARTS
-from bayesmend.errors import ConvergenceWarning, DataError, ParameterError
+from bayesmend.errors import (
+    ConvergenceWarning,
+    DataError,
+    InferenceError,
+    ParameterError,
+)
 from bayesmend.structure import solve_order
 
 SEEDS = st.integers(0, 2**32)
@@ -447,3 +452,24 @@ def test_an_empty_table_is_an_error():
     data = bm.load_network("asia").sample(0, seed=1)
     with pytest.raises(DataError, match=r"0 rows and 8 variables. Give it at least"):
         bm.learn_em(data)
+
+
+# --- what exact inference cannot hold -------------------------------------------------
+
+
+def test_structures_too_dense_for_the_memory_are_left_out():
+    data = bm.hide_mcar(bm.load_network("asia").sample(500, seed=1), 0.4, seed=1).data
+    found = bm.learn_em(data, seed=1, max_memory=200)
+    assert "too dense" in found.detail["note"]
+    assert found.completed.is_complete
+    assert found.score < bm.learn_em(data, seed=1).score
+    with pytest.raises(InferenceError, match="lower max_parents"):
+        bm.learn_em(data, seed=1, max_memory=10)
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_any_time_limit_gives_a_network(hard):
+    data = bm.hide_mcar(bm.load_network("asia").sample(500, seed=1), 0.4, seed=1).data
+    found = bm.learn_em(data, hard=hard, seed=1, time_limit=1e-6)
+    check(found, data)
+    assert found.status == "stopped at time limit"

@@ -146,6 +146,26 @@ def test_sets_from_several_branches_of_a_large_piece(seed):
         np.testing.assert_allclose(found, exact, atol=1e-9)
 
 
+def test_posteriors_that_do_not_fit_into_memory_are_computed_anew():
+    rng = np.random.default_rng(1)
+    network = branching(13, rng)
+    rows = network.sample(20, seed=1).codes.tolist()
+    rows = [[c if rng.random() < 0.1 else None for c in row] for row in rows]
+    case = Case(network, rows, [1.0] * 20)
+    _, holes = case.compiled(1)
+    least = 8 * holes.tree_entries  # of one row; of what is kept, half is for all rows
+    scorers = [
+        Table.of(case.data, Engine(n_threads=1, max_memory=m)).scorer(
+            holes, flat(network.cpts), Score.of("loglik")
+        )
+        for m in (2**30, least)
+    ]
+    for _ in range(12):
+        family = some_family(rng, 13)
+        plenty, little = (counts_of(case, scorer, *family) for scorer in scorers)
+        np.testing.assert_allclose(little, plenty, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     "family",
     [

@@ -16,13 +16,13 @@ void bind_score(nb::module_& m) {
       .def_static(
           "expecting",
           [](nb::object holes, In<double, 1> cpts, int kind, double ess, double arc_penalty,
-             std::size_t n_threads) {
+             std::size_t n_threads, double max_bytes) {
             const auto& table = nb::cast<const HoleTable&>(holes);
             return std::make_unique<Scorer>(holes, table, std::move(cpts), kind, ess, arc_penalty,
-                                            n_threads);
+                                            n_threads, max_bytes);
           },
           "holes"_a, "cpts"_a.noconvert(), "kind"_a, "ess"_a, "arc_penalty"_a, "n_threads"_a,
-          "Scores what is expected of a table with holes under a network.")
+          "max_bytes"_a, "Scores what is expected of a table with holes under a network.")
       .def(
           "expected_counts",
           [](const Scorer& self, In<std::int64_t, 1> parent_offsets, In<std::int32_t, 1> parents) {
@@ -39,10 +39,12 @@ void bind_score(nb::module_& m) {
                 set.assign(first, parents.data() + parent_offsets.data()[child + 1]);
                 std::ranges::reverse(set);
                 set.push_back(static_cast<std::int32_t>(child));
+                if (interrupted()) break;
                 const auto table = self.expected()->table(set, scratch);
                 counts.insert(counts.end(), table.begin(), table.end());
               }
             }
+            raise_if_interrupted();
             return own(std::move(counts));
           },
           "parent_offsets"_a.noconvert(), "parents"_a.noconvert(),
@@ -80,6 +82,18 @@ void bind_score(nb::module_& m) {
       "columns"_a.noconvert(), "card"_a.noconvert(), "weights"_a.noconvert(), "child"_a,
       "parents"_a.noconvert());
   m.def("n_cores", [] { return resolve_threads(0); });
+  m.def(
+      "limit_calls",
+      [](double seconds) {
+        using Clock = std::chrono::steady_clock;
+        call_deadline = Clock::time_point::max();
+        if (seconds > 0)
+          call_deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                             std::chrono::duration<double>(seconds));
+      },
+      "seconds"_a,
+      "From now on, calls of this thread that can be interrupted raise TimeoutError after so many "
+      "seconds; 0 for none.");
   m.def(
       "bit_kernel", [] { return bit_kernels().name; },
       "Name of the counting kernel chosen for this processor.");

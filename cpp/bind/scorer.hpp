@@ -22,11 +22,11 @@ class Scorer {
 
   // Scores what is expected of a table with holes; `owner` keeps `holes` alive.
   Scorer(nb::object owner, const HoleTable& holes, In<double, 1> cpts, int kind, double ess,
-         double arc_penalty, std::size_t n_threads)
+         double arc_penalty, std::size_t n_threads, double max_bytes)
       : weights_(std::move(cpts)),
         owner_(std::move(owner)),
         expected_(std::make_unique<ExpectedCounts>(holes.holes(), holes.check(weights_), n_threads,
-                                                   interrupted)),
+                                                   max_bytes, interrupted)),
         counter_(*expected_),
         scorer_(counter_, ScoreRule{static_cast<ScoreKind>(kind), ess, arc_penalty}) {
     raise_if_interrupted();

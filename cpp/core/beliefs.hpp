@@ -90,6 +90,9 @@ class Elimination {
 };
 
 class Elimination::JoinScratch {
+ public:
+  std::size_t max_remembered = 0;  // numbers
+
  private:
   friend class Elimination;
   // What a clique hands to its parent: a value for each entry of what they share and each state of

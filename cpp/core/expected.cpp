@@ -12,17 +12,20 @@ namespace {
 
 // Of larger pieces not the joint posterior is computed but those of their cliques.
 constexpr double kMaxJoint = 4096.0;
-// So many entries of posteriors are kept in all (512 MB); the rest is computed when needed.
-constexpr std::size_t kMaxKept = std::size_t{1} << 26;
 constexpr std::size_t kMaxCells = std::size_t{1} << 26;
 constexpr std::size_t kInstancesPerTask = 32;
-constexpr std::size_t kMaxShares = std::size_t{1} << 18;
+// What a distribution takes besides its numbers.
+constexpr std::size_t kNumbersPerNode = 10;
 
 }  // namespace
 
 ExpectedCounts::ExpectedCounts(const Holes& holes, std::span<const double> cpts,
-                               std::size_t n_threads, const Stop& stop)
+                               std::size_t n_threads, double max_bytes, const Stop& stop)
     : holes_(holes), cpts_(cpts), n_words_((holes.table().n_rows + 63) / 64) {
+  const double n_numbers = std::min(max_bytes, 0x1.0p62) / sizeof(double);
+  max_kept_ = static_cast<std::size_t>(n_numbers / 2.0);
+  max_remembered_ =
+      static_cast<std::size_t>(n_numbers / 8.0 / static_cast<double>(resolve_threads(n_threads)));
   const Table& table = holes.table();
   instance_of_.assign(table.cells.size(), kNoInstance);
   position_of_.assign(table.cells.size(), 0);
@@ -62,7 +65,7 @@ void ExpectedCounts::infer(std::size_t n_threads, const Stop& stop) {
     Posterior posterior;
     posterior.first_marginal = n_marginals;
     posterior.n_entries = static_cast<std::size_t>(shape_of(instance.piece).tree().n_entries);
-    posterior.is_kept = n_entries + n_conditionals + 2 * posterior.n_entries <= kMaxKept;
+    posterior.is_kept = n_entries + n_conditionals + 2 * posterior.n_entries <= max_kept_;
     posterior.first_entry = n_entries;
     posterior.first_conditional = n_conditionals;
     if (posterior.is_kept) {
@@ -163,6 +166,7 @@ const double* ExpectedCounts::share(std::span<const Member> members, Scratch& sc
   for (const auto& member : members) scratch.positions.push_back(member.position);
   auto part = marginalise(members[0].instance, scratch);
   if (!is_packed) return scratch.parts.emplace_back(std::move(part)).data();
+  scratch.n_shared += part.size() + kNumbersPerNode;
   return scratch.shares.emplace(key, std::move(part)).first->second.data();
 }
 
@@ -201,6 +205,7 @@ std::vector<double> ExpectedCounts::marginalise(std::size_t number, Scratch& scr
   if (!is_joint) {
     scratch.strides_of_part.clear();
     for (const auto p : scratch.positions) scratch.strides_of_part.push_back(steps[p]);
+    scratch.join.max_remembered = max_remembered_;
     piece.elimination->join(table, conditional, scratch.positions, scratch.strides_of_part,
                             static_cast<std::uint32_t>(number), scratch.join, part);
     return part;
@@ -248,7 +253,10 @@ void ExpectedCounts::spread_row(std::size_t row, std::span<const std::int32_t> s
   members.clear();
   // Only between rows: the members of a row point at what is here.
   scratch.parts.clear();
-  if (scratch.shares.size() > kMaxShares) scratch.shares.clear();
+  if (scratch.n_shared > max_remembered_) {
+    scratch.shares.clear();
+    scratch.n_shared = 0;
+  }
   std::size_t base = 0;
   for (std::size_t k = 0; k < set.size(); ++k) {
     const auto v = static_cast<std::size_t>(set[k]);

@@ -16,9 +16,10 @@ namespace bayesmend {
 // their joint posterior.
 class ExpectedCounts {
  public:
-  // Keeps a view of the holes and of the probabilities, which must outlive it.
+  // Keeps a view of the holes and of the probabilities, which must outlive it. Of `max_bytes`, half
+  // may go into posteriors that are kept, a quarter into what threads remember of them.
   ExpectedCounts(const Holes& holes, std::span<const double> cpts, std::size_t n_threads,
-                 const Stop& stop);
+                 double max_bytes, const Stop& stop);
 
   // What one thread needs while it counts.
   class Scratch;
@@ -92,7 +93,8 @@ class ExpectedCounts {
   std::vector<std::size_t> chance_of_;  // where the distribution of the cell starts
   std::vector<std::unique_ptr<Elimination>> joint_shape_;  // per piece
   std::size_t n_words_ = 0;
-  std::vector<std::uint64_t> missing_;  // bit sets of rows, per variable
+  std::vector<std::uint64_t> missing_;     // bit sets of rows, per variable
+  std::size_t max_kept_, max_remembered_;  // numbers; the latter twice per thread
 };
 
 class ExpectedCounts::Scratch {
@@ -108,6 +110,7 @@ class ExpectedCounts::Scratch {
   std::vector<std::uint32_t> positions;
   std::vector<std::vector<double>> parts;  // distributions that are too long for `shares`
   std::unordered_map<std::uint64_t, std::vector<double>> shares;
+  std::size_t n_shared = 0;  // numbers in them
   Beliefs beliefs;
   std::vector<const double*> factors;
   std::vector<std::uint32_t> digits;

@@ -6,9 +6,6 @@
 namespace bayesmend {
 namespace {
 
-// So many numbers one thread remembers (128 MB).
-constexpr std::size_t kMaxRemembered = std::size_t{1} << 24;
-
 // All sums of a place and a further one, the first ones fastest.
 void cross(std::vector<std::size_t>& places, std::span<const std::size_t> further) {
   const std::size_t n = places.size();
@@ -151,7 +148,7 @@ void Elimination::hand_over(std::size_t c, std::span<const double> table, bool i
       mine.values = known->second.data();
       return;
     }
-  if (is_single && scratch.n_remembered + n_values <= kMaxRemembered) {
+  if (is_single && scratch.n_remembered + n_values <= scratch.max_remembered) {
     scratch.n_remembered += n_values;
     auto& values = scratch.remembered[name];
     work_out(c, table, is_kept, scratch, values);

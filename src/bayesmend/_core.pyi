@@ -173,7 +173,7 @@ class Scorer:
     def __init__(self, columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: int, ess: float, arc_penalty: float) -> None: ...
 
     @staticmethod
-    def expecting(holes: object, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: int, ess: float, arc_penalty: float, n_threads: int) -> Scorer:
+    def expecting(holes: object, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: int, ess: float, arc_penalty: float, n_threads: int, max_bytes: float) -> Scorer:
         """Scores what is expected of a table with holes under a network."""
 
     def expected_counts(self, parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
@@ -186,6 +186,11 @@ class Scorer:
 def family_counts(columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], child: int, parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
 
 def n_cores() -> int: ...
+
+def limit_calls(seconds: float) -> None:
+    """
+    From now on, calls of this thread that can be interrupted raise TimeoutError after so many seconds; 0 for none.
+    """
 
 def bit_kernel() -> str:
     """Name of the counting kernel chosen for this processor."""

@@ -11,7 +11,7 @@ from bayesmend.augment.result import AugmentResult, describe_status
 from bayesmend.constraints import Constraints
 from bayesmend.data import IncompleteData
 from bayesmend.em import EmResult, learn_em
-from bayesmend.errors import ParameterError
+from bayesmend.errors import InferenceError, ParameterError
 from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.solution import Clock, Progress
@@ -131,9 +131,7 @@ def learn(
         return learn_exact(table, gap=gap, time_limit=time_limit, **common)
     share = table.n_missing / max(table.n_rows * table.n_vars, 1)
     if table.n_missing > _MANY_HOLES and share > _LARGE_SHARE:
-        reason = f"em: {table.n_missing:,} cells ({share:.0%}) are missing"
-        expected = _em(table, solver, time_limit, common, hard=False)
-        return replace(expected, detail={**expected.detail, "chosen": reason})
+        return _em_if_it_fits(table, solver, time_limit, common)
     if solver not in ("auto", "subsets") or table.n_vars > _EXACT_VARS:
         reason = (
             f"local: {table.n_vars} variables, exact goes up to {_EXACT_VARS}"
@@ -143,6 +141,25 @@ def learn(
         found = learn_local(table, solver=solver, time_limit=time_limit, **common)
         return replace(found, detail={**found.detail, "chosen": reason})
     return _exact_then_local(table, time_limit, gap, common)
+
+
+def _em_if_it_fits(
+    table: IncompleteData,
+    solver: Solver,
+    time_limit: float | None,
+    common: dict[str, Any],
+) -> Result:
+    """Weigh all completions; where that takes too much memory, search for the best."""
+    share = table.n_missing / (table.n_rows * table.n_vars)
+    reason = f"{table.n_missing:,} cells ({share:.0%}) are missing"
+    found: Result
+    try:
+        found = _em(table, solver, time_limit, common, hard=False)
+        reason = f"em: {reason}"
+    except InferenceError:
+        found = learn_local(table, solver=solver, time_limit=time_limit, **common)
+        reason = f"local: {reason}, and exact inference does not fit into memory"
+    return replace(found, detail={**found.detail, "chosen": reason})
 
 
 def _em(

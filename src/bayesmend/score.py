@@ -205,6 +205,7 @@ class FamilyScorer:
         *,
         score: Score,
         n_threads: int = 0,
+        max_memory: float = 2**30,
     ) -> FamilyScorer:
         """Score the counts expected of a table with holes under a network.
 
@@ -220,6 +221,8 @@ class FamilyScorer:
             The rule.
         n_threads : int, default=0
             Number of threads; 0 means one per core. The scores do not depend on it.
+        max_memory : float, default=2**30
+            Bytes for posteriors of holes; those that do not fit are computed anew.
         """
         scorer = cls.__new__(cls)
         scorer.data, scorer.score = data, score
@@ -231,6 +234,7 @@ class FamilyScorer:
             float(score.ess),
             float(score.arc_penalty),
             scorer.n_threads,
+            float(max_memory),
         )
         return scorer
 

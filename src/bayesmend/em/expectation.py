@@ -6,6 +6,8 @@ as the probabilities ``theta_ijk`` are in ``cpts``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +23,7 @@ from bayesmend.network import Network, parents_of
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.structure.solution import Clock
 
-__all__ = ["Fitted", "Table", "estimate_cpts", "require_rows"]
+__all__ = ["Fitted", "Table", "estimate_cpts", "limited_calls", "require_rows"]
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -89,9 +91,12 @@ class Table:
             self.weights,
             np.empty(0, np.uint8),
         )
+        return holes, self._threads(holes)
+
+    def _threads(self, holes: _core.Holes) -> int:
         entries, scope = holes.largest_factor
-        names = [dag.names[v] for v in scope]
-        return holes, self.engine.fit_threads(entries, holes.tree_entries, names)
+        names = [self.data.names[v] for v in scope]
+        return self.engine.fit_threads(entries, holes.tree_entries, names)
 
     def fit(
         self,
@@ -128,7 +133,12 @@ class Table:
     ) -> FamilyScorer:
         """Return a scorer of what a network expects of the rows compiled for it."""
         return FamilyScorer.expecting(
-            self.data, holes, cpts, score=score, n_threads=self.engine.n_threads
+            self.data,
+            holes,
+            cpts,
+            score=score,
+            n_threads=self._threads(holes),
+            max_memory=self.engine.max_memory,
         )
 
     def expect(self, dag: Dag, cpts: NDArray[np.float64]) -> Fitted:
@@ -145,6 +155,20 @@ class Table:
     def network(self, dag: Dag, counts: NDArray[np.float64], ess: float) -> Network:
         """Return the network with the posterior mean of its parameters."""
         return self.with_cpts(dag, estimate_cpts(dag, self.data.card, counts, ess))
+
+
+@contextmanager
+def limited_calls(seconds: float | None) -> Iterator[None]:
+    """Let the core raise TimeoutError wherever it looks for Ctrl-C, when time is over.
+
+    For steps that have no answer half-way. Searches that keep limits of their own,
+    and return what they have, are not concerned.
+    """
+    _core.limit_calls(seconds or 0.0)
+    try:
+        yield
+    finally:
+        _core.limit_calls(0.0)
 
 
 def split_cpts(

@@ -10,9 +10,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend.columns import MISSING
 from bayesmend.dag import Dag
 from bayesmend.data import IncompleteData
-from bayesmend.em.expectation import Table, estimate_cpts, require_rows
+from bayesmend.em.expectation import (
+    Table,
+    estimate_cpts,
+    require_rows,
+    split_cpts,
+)
 from bayesmend.em.starts import observed_shares
 from bayesmend.engine import MAX_MEMORY, Engine
 from bayesmend.errors import ConvergenceWarning, DataError, ParameterError
@@ -22,6 +28,9 @@ from bayesmend.score import Score
 from bayesmend.structure.solution import Clock
 
 __all__ = ["ParameterFit", "fit_parameters"]
+
+# How far the states of a variable that is never observed are told apart at first.
+_UNLIKE = 0.2
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -83,7 +92,8 @@ def fit_parameters(
         A table, with or without holes.
     start : Network, optional
         Where to start: a network with this structure. By default the expected counts
-        begin with the observed shares of each variable, as if independent.
+        begin with the observed shares of each variable, as if independent; states of
+        a variable that is never observed are told apart by a fixed draw.
     estimate : {"mle", "posterior"}, default="mle"
         Maximum likelihood, or the mode under a Dirichlet prior that adds ``ess``,
         spread evenly over each table, to the counts.
@@ -179,4 +189,26 @@ def _first_cpts(
     shares = np.concatenate(observed_shares(table.data))
     scorer = table.scorer(table.compile(empty)[0], shares, Score.of("loglik"))
     counts = scorer.core.expected_counts(*parents_of(dag))
-    return estimate_cpts(dag, table.data.card, counts, prior)
+    cpts = estimate_cpts(dag, table.data.card, counts, prior)
+    return _break_symmetry(dag, table, cpts)
+
+
+def _break_symmetry(
+    dag: Dag, table: Table, cpts: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Tell the states of variables that are never observed apart, by a fixed draw.
+
+    Were they alike, every iteration would leave them alike: a saddle.
+    """
+    is_seen = (table.columns != MISSING).any(axis=1)
+    if is_seen.all() or not table.columns.size:
+        return cpts
+    generator = np.random.default_rng(0)
+    tables = []
+    for v, cpt in enumerate(split_cpts(dag, table.data.card, cpts)):
+        # A variable without neighbours has nothing to tell them apart for.
+        if dag.parents[v] and not is_seen[[v, *dag.parents[v]]].all():
+            drawn = generator.dirichlet(np.ones(cpt.shape[1]), len(cpt))
+            cpt = (1 - _UNLIKE) * cpt + _UNLIKE * drawn
+        tables.append(cpt.ravel())
+    return np.concatenate(tables)

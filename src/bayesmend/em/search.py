@@ -13,10 +13,11 @@ from bayesmend.candidates import can_score_all, candidates_from
 from bayesmend.constraints import ParentRules
 from bayesmend.dag import Dag
 from bayesmend.data import IncompleteData
-from bayesmend.em.expectation import Fitted, Table, estimate_cpts
+from bayesmend.em.expectation import Fitted, Table, estimate_cpts, limited_calls
 from bayesmend.em.result import EmStep
 from bayesmend.em.starts import Start, StartPoint, learned, start
 from bayesmend.engine import CompiledHoles
+from bayesmend.errors import InferenceError
 from bayesmend.network import Network, flatten, parents_of
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.structure.greedy import climb_from
@@ -62,21 +63,48 @@ class Search:
     per_start: dict[str, float] = field(default_factory=dict)
     stopped: str | None = None
     is_settled: bool = True
+    too_dense: list[InferenceError] = field(default_factory=list)
 
     def run(self, starts: tuple[Start, ...], redraws: int) -> None:
         """Climb from every start, then from draws of the best network's completions."""
-        climb = self._climb_hard if self.hard else self._climb
+        left = self.clock.left
+        if left is not None:
+            self._keep_least()  # there must be something to return
         try:
-            for point in self._points(starts, redraws):
-                if self.best is not None and self._is_over(None):
-                    return
-                reached = climb(point)
-                before = self.per_start.get(point.kind, -np.inf)
-                self.per_start[point.kind] = max(before, reached)
+            with limited_calls(left):
+                for point in self._points(starts, redraws):
+                    if self.best is not None and self._is_over(None):
+                        return
+                    self._try(point)
         except KeyboardInterrupt:
             self.stopped = "interrupt"
             if self.best is None:
                 raise
+        except TimeoutError:
+            self.stopped = "time limit"
+        if self.best is None:
+            assert self.too_dense
+            raise self.too_dense[0]
+
+    def _keep_least(self) -> None:
+        """Keep the network of the required arcs alone, which takes next to no time."""
+        point = self._start("empty")
+        assert point is not None
+        fitted = self.table.fit(point.dag, point.cpts, clock=self.clock, tol=self.tol)
+        scorer = self.table.scorer(fitted.holes, fitted.cpts, self.score)
+        found = self._note(point.kind, fitted, scorer.dag(point.dag))
+        self._keep(found, point.kind, fitted)
+
+    def _try(self, point: StartPoint) -> None:
+        """Climb from a start until a structure is too dense for exact inference."""
+        climb = self._climb_hard if self.hard else self._climb
+        try:
+            reached = climb(point)
+        except InferenceError as error:
+            self.too_dense.append(error)
+            return
+        before = self.per_start.get(point.kind, -np.inf)
+        self.per_start[point.kind] = max(before, reached)
 
     def network(self) -> Network:
         """Return the best network so far."""
@@ -95,7 +123,7 @@ class Search:
             point = self._start("empty")
             assert point is not None
             yield point
-        for _ in range(redraws):
+        for _ in range(redraws if self.best is not None else 0):
             yield learned("redraw", self._draw(), self._learn)
 
     def _start(self, kind: Start) -> StartPoint | None:

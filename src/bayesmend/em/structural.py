@@ -29,6 +29,8 @@ from bayesmend.structure.solvers import Solver, check_solver
 __all__ = ["complete_by_em", "learn_em"]
 
 # Of the short run that only leads to a completion.
+# What to do when exact inference does not fit into memory.
+_REMEDY = "or lower max_parents"
 _FEW_STEPS, _COARSE = 5, 1e-3
 
 
@@ -123,7 +125,9 @@ def learn_em(
     require_rows(table)
     method = "em-hard" if hard else "em"
     search = Search(
-        table=Table.of(table, Engine(n_threads=n_threads, max_memory=max_memory)),
+        table=Table.of(
+            table, Engine(n_threads=n_threads, max_memory=max_memory, remedy=_REMEDY)
+        ),
         score=Score.of(score, ess=ess),
         rules=(constraints or Constraints()).rules(
             table.names, max_parents=max_parents
@@ -207,8 +211,20 @@ def _assemble(search: Search, method: str) -> EmResult:
             "start": best.kind,
             "scores": dict(search.per_start),
             "stopped": stopped,
+            **_note_of(search),
         },
     )
+
+
+def _note_of(search: Search) -> dict[str, str]:
+    n_dense = len(search.too_dense)
+    if not n_dense:
+        return {}
+    ends = "start ended" if n_dense == 1 else "starts ended"
+    return {
+        "note": f"{n_dense} {ends} at a structure too dense for exact inference within "
+        "max_memory; lower max_parents, or raise max_memory"
+    }
 
 
 def _learn_complete(
