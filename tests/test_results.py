@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -15,6 +16,7 @@ from bayesmend.experiments.design import Block, Measure, Method, Setting
 from bayesmend.experiments.figure import write_figures
 from bayesmend.experiments.published import PUBLISHED, published_values
 from bayesmend.experiments.results import summarise
+from bayesmend.experiments.statistics import mean_interval
 from bayesmend.experiments.writing import (
     render_csv,
     render_markdown,
@@ -106,6 +108,60 @@ def test_settings_may_share_out_the_repetitions():
     line = line_of(results, "both states", "first")
     assert line.values == {0: 50.0, 1: 50.0, 2: 0.0}
     assert results.is_complete
+
+
+def shared_out(*numbers):
+    """Two settings that share out the repetitions, so many to each."""
+    first, second = numbers
+    settings = (
+        Setting("state/0", {"state": 0}, range(first)),
+        Setting("state/1", {"state": 1}, range(first, first + second)),
+    )
+    return replace(tiny(), settings=settings)
+
+
+def test_half_of_a_block_is_not_shown():
+    rows = [row_of("state/0", number, "first", 1.0) for number in range(2)]
+    results = summarise(shared_out(5, 5), rows)
+    assert [line.block.label for line in results.lines] == ["state/0"]
+
+
+def test_settings_count_by_their_runs_in_the_whole_design():
+    # Three runs each, where the design has 10 and 30: a quarter, not half, for state 0.
+    rows = [
+        row_of(f"state/{state}", first + number, method, value + 0.1 * number, **more)
+        for method, values in {"first": (0.8, 0.0), "last": (0.3, 0.2)}.items()
+        for state, (first, value) in enumerate(zip((0, 10), values, strict=True))
+        for more in [{"n_hidden": 4 + 4 * state, "seconds": 1.0 - state}]
+        for number in range(3)
+    ]
+    results = summarise(shared_out(10, 30), rows)
+    line = line_of(results, "both states", "first")
+    assert line.is_weighted
+    assert line.interval.mean == pytest.approx(90.0 / 4 + 10.0 * 3 / 4)
+    assert (line.mean_hidden, line.mean_seconds) == (7.0, 0.25)
+    assert math.isnan(line.interval.low)
+    assert not any(x.block.label == "both states" for x in results.comparisons)
+    text = render_markdown(results)
+    assert "weighted by the numbers of runs of the full protocol" in text
+    assert "| both states | first state | 30.00 |  | 6 | 7.0 | 0.25 |" in text
+
+
+def test_runs_with_the_shares_of_the_design_are_averaged_and_tested():
+    rows = [
+        row_of(setting, number, method, value + 0.01 * number)
+        for method, value in {"first": 0.5, "last": 0.4 + 0.02}.items()
+        for setting, numbers in {"state/0": [0], "state/1": [2, 3, 5]}.items()
+        for number in numbers
+    ]
+    results = summarise(shared_out(2, 6), rows)
+    line = line_of(results, "both states", "first")
+    assert not line.is_weighted
+    plain = mean_interval([50.0, 52.0, 53.0, 55.0])
+    assert (line.interval.mean, line.interval.low) == pytest.approx(
+        (plain.mean, plain.low)
+    )
+    assert any(x.block.label == "both states" for x in results.comparisons)
 
 
 def test_a_run_without_hidden_cells_has_no_say():

@@ -222,7 +222,8 @@ class Block:
         What the lines are about.
     settings : tuple of str
         The settings behind it. The value of a repetition is the mean over those of them
-        that have it.
+        that have it; settings with repetitions of their own count by their numbers of
+        them in the whole design.
     published : str
         The name of the published block, in `bayesmend.experiments.published`.
     is_drawn : bool

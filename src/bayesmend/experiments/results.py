@@ -3,13 +3,12 @@
 Everything measured comes from raw rows. The value of a repetition is the mean over the
 settings of a block that have this repetition, and counts only when all of them are
 there: a half-finished experiment gives a smaller number of repetitions, not a skewed
-mean.
+mean. Where settings have repetitions of their own, see `bayesmend.experiments.strata`.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -26,6 +25,7 @@ from bayesmend.experiments.statistics import (
     paired_t,
     sign_test,
 )
+from bayesmend.experiments.strata import Strata
 
 __all__ = ["Comparison", "Line", "Results", "summarise"]
 
@@ -54,6 +54,9 @@ class Line:
     is_best : bool
         Significantly better (paired t-test, 5 %) than every competitor that is not
         itself marked.
+    is_weighted : bool
+        The runs there are have other shares of the settings than the design: means are
+        weighted by those of the design, without an interval and tests.
     mean_hidden, mean_seconds : float
         Hidden cells and seconds of a run, in the mean.
     share_optimal, mean_gap : float, optional
@@ -72,6 +75,7 @@ class Line:
     mean_gap: float | None
     is_shown: bool = True
     is_best: bool = False
+    is_weighted: bool = False
 
     @property
     def difference(self) -> float | None:
@@ -136,7 +140,7 @@ def summarise(experiment: Experiment, rows: Iterable[Row]) -> Results:
     for measure in experiment.measures:
         for block in experiment.blocks:
             found = _block_lines(experiment, block, measure, kept)
-            pairs = _compare(found)
+            pairs = _compare(found, Strata.of(experiment, block))
             lines += _mark(found, pairs)
             comparisons += pairs
     versions = sorted({str(row.get("version", "")) for row in kept.values()})
@@ -170,51 +174,56 @@ def _block_lines(
     kept: Mapping[tuple[str, int, str], Row],
 ) -> list[Line]:
     published = published_values(experiment.name, block.published)
+    strata = Strata.of(experiment, block)
     lines = []
     for method in experiment.methods:
-        groups = _repetitions(experiment, block, method, kept)
+        groups = _repetitions(strata, method, kept)
         values = _values(groups, measure)
         is_told = method.reports is None or measure.name in method.reports
-        if not values or not is_told:
+        if not values or not is_told or not strata.is_covered(values):
             continue
-        used = [row for repetition in values for row in groups[repetition]]
+        used = [(number, row) for number in values for row in groups[number]]
         gaps = _gaps(used)
+        is_weighted = not strata.is_proportional(values)
         lines.append(
             Line(
                 block=block,
                 measure=measure,
                 method=method,
                 values=values,
-                interval=mean_interval(list(values.values())),
+                interval=_interval(values, strata, is_weighted=is_weighted),
                 published=published.get(method.family or method.name)
                 if measure.name == "accuracy"
                 else None,
-                mean_hidden=_mean([row["n_hidden"] for row in used]),
-                mean_seconds=_mean([row["seconds"] for row in used]),
-                share_optimal=_mean([r["status"] == "optimal" for r in used])
+                mean_hidden=strata.mean([(n, row["n_hidden"]) for n, row in used]),
+                mean_seconds=strata.mean([(n, row["seconds"]) for n, row in used]),
+                share_optimal=strata.mean(
+                    [(n, row["status"] == "optimal") for n, row in used]
+                )
                 if gaps
                 else None,
-                mean_gap=_mean(gaps) if gaps else None,
+                mean_gap=strata.mean(gaps) if gaps else None,
+                is_weighted=is_weighted,
             )
         )
     return _choose_in_families(lines)
 
 
+def _interval(values: Values, strata: Strata, *, is_weighted: bool) -> MeanInterval:
+    found = mean_interval(list(values.values()))
+    if not is_weighted:
+        return found
+    mean = strata.mean(values.items())
+    return replace(found, mean=mean, low=math.nan, high=math.nan)
+
+
 def _repetitions(
-    experiment: Experiment,
-    block: Block,
-    method: Method,
-    kept: Mapping[tuple[str, int, str], Row],
+    strata: Strata, method: Method, kept: Mapping[tuple[str, int, str], Row]
 ) -> dict[int, list[Row]]:
-    """Give the rows of each repetition that all settings of the block have."""
-    asked: dict[int, list[str]] = defaultdict(list)
-    for setting in experiment.settings:
-        if setting.name in block.settings:
-            for repetition in setting.repetitions:
-                asked[repetition].append(setting.name)
+    """Give the rows of each repetition that all of its settings have."""
     return {
         repetition: [kept[name, repetition, method.name] for name in names]
-        for repetition, names in asked.items()
+        for repetition, names in strata.settings.items()
         if all((name, repetition, method.name) in kept for name in names)
     }
 
@@ -229,10 +238,10 @@ def _values(groups: Mapping[int, Sequence[Row]], measure: Measure) -> Values:
     return values
 
 
-def _gaps(rows: Iterable[Row]) -> list[float]:
+def _gaps(rows: Iterable[tuple[int, Row]]) -> list[tuple[int, float]]:
     return [
-        max(0.0, row["bound"] - row["score"])
-        for row in rows
+        (repetition, max(0.0, row["bound"] - row["score"]))
+        for repetition, row in rows
         if row.get("bound") is not None and row.get("score") is not None
     ]
 
@@ -260,11 +269,11 @@ def _merit(line: Line) -> float:
     return line.interval.mean * (1 if line.measure.is_better_high else -1)
 
 
-def _compare(lines: Sequence[Line]) -> list[Comparison]:
+def _compare(lines: Sequence[Line], strata: Strata) -> list[Comparison]:
     comparisons = []
     for one, two in combinations(lines, 2):
         common = sorted(one.values.keys() & two.values.keys())
-        if not common:
+        if not common or not strata.is_proportional(common):
             continue
         a = [one.values[repetition] for repetition in common]
         b = [two.values[repetition] for repetition in common]

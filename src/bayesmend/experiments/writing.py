@@ -126,6 +126,11 @@ def _markdown_table(lines: Sequence[Line]) -> str:
         "Bold: significantly better (paired t-test, 5 %) than every method of the "
         "setting that is not bold."
     )
+    if any(line.is_weighted for line in lines):
+        legend += (
+            " Without interval and tests: means over classes of which only a part of "
+            "the runs is there, weighted by the numbers of runs of the full protocol."
+        )
     if is_compared:
         legend += f" Published: {SOURCE}."
     return f"{_table(header, rows)}\n{legend}\n"
