@@ -298,6 +298,21 @@ def test_no_method_is_marked_when_none_is_beaten():
     assert best_of({"first": GOOD, "last": GOOD, "exact": GOOD[::-1]}) == set()
 
 
+def test_the_direction_comes_from_the_repetitions_that_were_compared():
+    # In the mean over all of its repetitions 'last' leads, by one without a partner.
+    accuracies = {
+        "first": [0.5, 0.6, 0.5, 0.6, 0.5, None],
+        "last": [None, 0.45, 0.45, 0.45, 0.45, 1.0],
+    }
+    assert best_of(accuracies, (FIRST, LAST)) == {"first"}
+
+
+def test_a_method_with_fewer_repetitions_does_not_compete():
+    part = [*GOOD[:3], None, None]
+    assert best_of({"first": GOOD, "last": BAD, "exact": part}) == {"first"}
+    assert best_of({"first": BAD, "last": BAD[::-1], "exact": part}) == set()
+
+
 def test_a_reference_neither_competes_nor_is_marked():
     methods = (FIRST, LAST, replace(EXACT, is_reference=True))
     best = best_of({"first": GOOD, "last": BAD, "exact": [1.0] * 5}, methods)

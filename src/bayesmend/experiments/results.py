@@ -296,24 +296,34 @@ def _mark(lines: Sequence[Line], comparisons: Sequence[Comparison]) -> list[Line
     As in the paper, two marked results are each significantly better than the rest,
     and not necessarily different from each other.
     """
-    rivals = [
+    names = _rivals(lines)
+    wins = {_winner(found) for found in comparisons}
+    # Whoever beats all the others has more wins than any of them.
+    rivals = sorted(names, key=lambda one: -sum((one, two) in wins for two in names))
+    marked: set[str] = set()
+    for size in range(1, len(rivals)):
+        ahead, behind = rivals[:size], rivals[size:]
+        if all((one, two) in wins for one in ahead for two in behind):
+            marked = set(ahead)
+            break
+    return [replace(x, is_best=x.method.name in marked and x.is_shown) for x in lines]
+
+
+def _rivals(lines: Sequence[Line]) -> list[str]:
+    """Name the methods that compete; half-finished ones do not yet."""
+    found = [
         x
         for x in lines
         if x.is_shown and x.measure.is_contest and not x.method.is_reference
     ]
-    rivals.sort(key=_merit, reverse=True)
-    p_values = {
-        frozenset((c.method.name, c.other.name)): c.t_test.p_value for c in comparisons
-    }
+    most = max((x.interval.n for x in found), default=0)
+    return [x.method.name for x in found if x.interval.n == most]
 
-    def beats(one: Line, two: Line) -> bool:
-        p = p_values.get(frozenset((one.method.name, two.method.name)), math.nan)
-        return p < LEVEL and _merit(one) > _merit(two)
 
-    marked: set[str] = set()
-    for size in range(1, len(rivals)):
-        ahead, behind = rivals[:size], rivals[size:]
-        if all(beats(one, two) for one in ahead for two in behind):
-            marked = {line.method.name for line in ahead}
-            break
-    return [replace(x, is_best=x.method.name in marked and x.is_shown) for x in lines]
+def _winner(found: Comparison) -> tuple[str, str] | None:
+    """Name the better method and the other one, if their pairs tell them apart."""
+    if not found.t_test.is_significant(LEVEL):
+        return None
+    names = (found.method.name, found.other.name)
+    is_more = found.t_test.mean_difference > 0
+    return names if is_more == found.measure.is_better_high else names[::-1]
