@@ -10,7 +10,8 @@ import pytest
 from scipy import stats
 from tinyexperiment import EXACT, FIRST, LAST, tiny
 
-from bayesmend.errors import DataError
+from bayesmend.errors import DataError, ParameterError
+from bayesmend.experiments.catalog import load_experiment
 from bayesmend.experiments.colours import colour_of
 from bayesmend.experiments.design import Block, Measure, Method, Setting
 from bayesmend.experiments.figure import write_figures
@@ -350,6 +351,42 @@ def test_the_extent_is_said_first():
     assert "All 18 of 18 runs of the full protocol. bayesmend 1.2, seed 1." in whole
     part = render_markdown(summarise(tiny(), rows_of()[:5]))
     assert "**Not the full protocol:** 5 of 18 runs" in part
+
+
+def test_another_time_limit_is_not_the_full_protocol():
+    name = "optimum"
+    for limit, extent in (
+        (None, "All "),
+        (5, "**Not the full protocol:** exact has 5"),
+    ):
+        experiment = load_experiment(name, time_limit=limit)
+        rows = [
+            row_of(
+                run.setting.name, run.repetition, method.name, 1.0, attained=1, loss=0
+            )
+            for run, method in experiment.runs()
+        ]
+        page = render_markdown(summarise(experiment, rows))
+        assert page.split("\n")[2].startswith(extent)
+        assert f"\n- Limit of each run: {limit or 60} s (exact).\n" in page
+    part = [row for row in rows if row["method"] == "local-1-r1"]
+    assert "- Limit of each run" not in render_markdown(summarise(experiment, part))
+
+
+def test_methods_with_limits_of_their_own_are_told_apart():
+    limits = (120.0, 120.0, 2.5)
+    methods = tuple(
+        replace(method, options={**method.options, "time_limit": limit})
+        for method, limit in zip((FIRST, LAST, EXACT), limits, strict=True)
+    )
+    page = render_markdown(summarise(tiny(methods=methods), rows_of()))
+    assert "- Limit of each run: 120 s (first, last), 2.5 s (exact).\n" in page
+
+
+@pytest.mark.parametrize("limit", [0, -1.0, math.nan, math.inf])
+def test_a_time_limit_must_be_positive(limit):
+    with pytest.raises(ParameterError, match="time_limit must be a number of seconds"):
+        load_experiment("table1", time_limit=limit)
 
 
 def test_the_csv_table_holds_what_the_lines_do():

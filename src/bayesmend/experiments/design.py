@@ -306,6 +306,8 @@ class Experiment:
     curves : Curves, optional
         For a sweep over many settings: the page has one line for each block and one
         column for each method, and the figure shows curves.
+    departures : tuple of str
+        In what it is not the full protocol, when options changed it.
     """
 
     name: str
@@ -322,11 +324,18 @@ class Experiment:
     focus: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     curves: Curves | None = None
+    departures: tuple[str, ...] = ()
 
     @property
     def files(self) -> tuple[str, ...]:
         """The data files that its settings need."""
         return tuple(sorted({file for s in self.settings for file in s.files}))
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The seconds for each run of the methods that have a limit."""
+        found = {m.name: m.options.get("time_limit") for m in self.methods}
+        return {name: limit for name, limit in found.items() if limit is not None}
 
     def runs(self) -> Iterator[tuple[Run, Method]]:
         """Go through all runs and their methods, repetition by repetition."""
