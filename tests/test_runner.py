@@ -1,5 +1,6 @@
 """Experiments run to raw rows: resumed, killed, interrupted, in several processes."""
 
+import gzip
 import json
 import os
 import signal
@@ -412,3 +413,11 @@ def test_networks_may_be_packed(tmp_path):
     path = tmp_path / "networks" / "mine.bif.gz"
     bm.write_network(bm.load_network("asia"), path)
     assert DataFolder(tmp_path).network("mine").n_vars == 8
+
+
+def test_tables_may_be_packed(tmp_path):
+    text = b"a,b\nx,u\ny,v\n"
+    (tmp_path / "car.csv.gz").write_bytes(gzip.compress(text))
+    folder = DataFolder(tmp_path)
+    folder.check(["car.csv"])
+    assert folder.table("car.csv").n_rows == 2

@@ -105,8 +105,7 @@ class DataFolder:
     def table(self, file: str) -> IncompleteData:
         """Read a table; every column is text."""
         self.check([file])
-        assert self.path is not None
-        return _read_table(self.path / file)
+        return _read_table(self._place(file))
 
     def network(self, name: str) -> Network:
         """Read a network; those that ship with the package need no folder."""
