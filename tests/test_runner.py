@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,7 +19,7 @@ from tinyexperiment import EXACT, FIRST, LAST, dawdle, die, fail, tiny
 
 import bayesmend as bm
 from bayesmend.errors import DataError, ParameterError, ShortfallWarning
-from bayesmend.experiments.design import Method, Run, Setting
+from bayesmend.experiments.design import Measure, Method, Run, Setting
 from bayesmend.experiments.rawrows import RawRows, read_rows
 from bayesmend.experiments.runner import RunError, execute, run_experiment
 from bayesmend.experiments.selection import select
@@ -214,13 +216,64 @@ def test_reading_leaves_a_torn_line_in_the_file(tmp_path):
     assert path.read_text().endswith('{"experiment": "ti')
 
 
-@pytest.mark.parametrize("line", ["{}", "no json", "[1]", '{"experiment": "tiny"}'])
-def test_a_damaged_line_is_named(line, tmp_path):
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("{}", "it has no experiment"),
+        ("no json", "it is no JSON"),
+        ("[1]", "it is no JSON object"),
+        ('{"experiment": "tiny"}', "it has no setting"),
+    ],
+)
+def test_a_damaged_line_is_named(line, fault, tmp_path):
     path = tmp_path / "raw.jsonl"
     run(tiny(repetitions=1), path)
     content = path.read_text()
     path.write_text(content + f"{line}\n" + content)
-    with pytest.raises(DataError, match=r"line 7, is not a raw row\. Remove that line"):
+    with pytest.raises(DataError) as error:
+        run(tiny(), path)
+    assert str(error.value) == (
+        f"'{path}', line 7, is not a raw row: {fault}. Remove that line, or name "
+        "another folder with --out."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "fault"),
+    [
+        ("accuracy", 5.0, "a number from 0 to 1 or null, and is 5.0"),
+        ("accuracy", "0.5", 'a number from 0 to 1 or null, and is "0.5"'),
+        ("accuracy", True, "a number from 0 to 1 or null, and is true"),
+        ("accuracy", math.nan, "a number from 0 to 1 or null, and is NaN"),
+        ("repetition", "1", 'an integer >= 0, and is "1"'),
+        ("repetition", 1.5, "an integer >= 0, and is 1.5"),
+        ("setting", ["a"], 'text, and is ["a"]'),
+        ("n_hidden", -1, "an integer >= 0, and is -1"),
+        ("seconds", None, "a number >= 0, and is null"),
+        ("score", "high", 'a number or null, and is "high"'),
+        ("parameters", 3, "an object, and is 3"),
+        ("n_arcs", "many", 'a number or null, and is "many"'),
+    ],
+)
+def test_a_field_of_the_wrong_kind_is_named(name, value, fault, tmp_path):
+    path = tmp_path / "raw.jsonl"
+    arcs = Measure("n_arcs", "number of arcs")
+    experiment = replace(tiny(repetitions=1), measures=(arcs,))
+    rows, _ = run(experiment, path)
+    rows[2] = {**rows[2], name: value}
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    wanted = f"line 3, is not a raw row: {name} must be {fault}. Remove"
+    with pytest.raises(DataError, match=re.escape(wanted)):
+        run(experiment, path)
+
+
+@pytest.mark.parametrize("name", ["n_hidden", "seconds", "status", "design"])
+def test_a_field_that_is_absent_is_named(name, tmp_path):
+    path = tmp_path / "raw.jsonl"
+    rows, _ = run(tiny(repetitions=1), path)
+    del rows[1][name]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    with pytest.raises(DataError, match=f"line 2, is not a raw row: it has no {name}"):
         run(tiny(), path)
 
 

@@ -86,7 +86,7 @@ def reproduce(
     experiment = load_experiment(name, seed=seed, time_limit=time_limit)
     path = raw_file(out, name)
     if report_only:
-        rows = read_rows(path, say=say)
+        rows = read_rows(path, say=say, measures=experiment.measures)
         check_protocol(experiment, rows, path)
     else:
         part = select(

@@ -94,7 +94,7 @@ def run_experiment(
         raise ParameterError(message)
     part = experiment if part is None else part
     folder.check(part.files)
-    with RawRows(path, say=say) as raw:
+    with RawRows(path, say=say, measures=experiment.measures) as raw:
         check_protocol(experiment, raw.rows, path)
         units = list(pending(part, raw.rows))
         begun, n_before = time.monotonic(), len(raw.rows)
