@@ -166,6 +166,8 @@ class Method:
         It knows what the others do not (the true network) and does not compete.
     reports : tuple of str, optional
         The measures that say something about it; all by default.
+    needs : tuple of str
+        Modules of other packages that `solve` imports.
     """
 
     name: str
@@ -175,6 +177,7 @@ class Method:
     family: str = ""
     is_reference: bool = False
     reports: tuple[str, ...] | None = None
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
