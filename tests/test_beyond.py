@@ -19,7 +19,7 @@ from bayesmend.experiments.design import Answer, Run, Task
 from bayesmend.experiments.figure import write_figures
 from bayesmend.experiments.mechanisms import MECHANISMS, hide, hide_one_value
 from bayesmend.experiments.results import summarise
-from bayesmend.experiments.runner import execute, run_experiment
+from bayesmend.experiments.runner import RunError, execute, run_experiment
 from bayesmend.experiments.selection import select
 from bayesmend.experiments.sources import DataFolder
 from bayesmend.experiments.writing import render_tables, write_results
@@ -262,6 +262,26 @@ def test_an_answer_attains_the_optimum_or_says_how_much_it_lacks():
     worse = replace(best, score=best.score - 0.25)
     found = optimum.measure(task, worse, time_limit=60)
     assert found == {"attained": 0.0, "loss": pytest.approx(0.25)}
+
+
+def test_a_score_above_the_proven_optimum_is_an_error_that_names_the_run():
+    experiment = select(load_experiment("optimum"), methods=["local-1-r1"])
+    method = experiment.methods[0]
+    run = Run(experiment.settings[0], 3, experiment.seed)
+    sound = execute(experiment, (run, method), NOWHERE, n_threads=1)
+
+    def boast(task, **options):
+        answer = method.solve(task, **options)
+        return replace(answer, score=answer.score + sound["loss"] + gain)
+
+    gain = 1e-3
+    boasting = replace(method, solve=boast)
+    wanted = r"setting asia/0, repetition 3, method local-1-r1: score .* is above the"
+    with pytest.raises(RunError, match=wanted):
+        execute(experiment, (run, boasting), NOWHERE, n_threads=1)
+    gain = 1e-8
+    row = execute(experiment, (run, boasting), NOWHERE, n_threads=1)
+    assert (row["attained"], row["loss"]) == (1.0, 0.0)
 
 
 def test_without_a_proof_nothing_is_said_about_the_optimum(monkeypatch):

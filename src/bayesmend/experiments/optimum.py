@@ -13,6 +13,7 @@ from typing import Any
 
 from bayesmend.augment import AugmentResult, learn_exact
 from bayesmend.data import IncompleteData
+from bayesmend.errors import BayesmendError
 from bayesmend.experiments import table1
 from bayesmend.experiments.design import (
     Answer,
@@ -152,8 +153,15 @@ def measure(task: Task, answer: Answer, *, time_limit: float) -> Mapping[str, An
     best = _solved(_Key(task.data), time_limit)
     if not best.is_optimal:
         return {"attained": None, "loss": None}
-    loss = max(0.0, best.score - answer.score)
-    return {"attained": float(loss <= TOLERANCE), "loss": loss}
+    loss = best.score - answer.score
+    if loss < -TOLERANCE:
+        message = (
+            f"score {answer.score:.9f} is above the proven optimum {best.score:.9f}: "
+            "the proof or the score is wrong. Report it with this run."
+        )
+        raise BayesmendError(message)
+    # Within the tolerance a score above is the same one, added up in another order.
+    return {"attained": float(loss <= TOLERANCE), "loss": max(0.0, loss)}
 
 
 class _Key:
