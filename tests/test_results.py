@@ -190,6 +190,25 @@ def test_methods_that_saw_different_tables_are_not_compared():
         summarise(tiny(), rows)
 
 
+def test_runs_of_a_setting_that_read_different_data_are_not_averaged():
+    rows = rows_of(data={"car.csv": "aaa"})
+    rows[1] = {**rows[1], "data": {}}
+    summarise(tiny(), rows)
+    rows[0] = {**rows[0], "data": {"car.csv": "bbb"}}
+    with pytest.raises(DataError, match=r"setting state/0 .* another file car\.csv"):
+        summarise(tiny(), rows)
+
+
+def test_rows_of_several_builds_are_told():
+    rows = rows_of(build="aaa")
+    one = render_markdown(summarise(tiny(), rows))
+    assert "bayesmend 1.2, seed 1." in one
+    rows[0] = {**rows[0], "build": "bbb"}
+    del rows[1]["build"], rows[2]["build"]
+    page = render_markdown(summarise(tiny(), rows))
+    assert "bayesmend 1.2, rows of 3 builds, seed 1." in page
+
+
 def test_proofs_and_gaps_are_averaged_where_a_bound_is_known():
     rows = rows_of()
     exact = [row for row in rows if row["method"] == "exact"]

@@ -1,6 +1,7 @@
 """Experiments run to raw rows: resumed, killed, interrupted, in several processes."""
 
 import gzip
+import hashlib
 import json
 import math
 import os
@@ -19,7 +20,8 @@ from tinyexperiment import EXACT, FIRST, LAST, dawdle, die, fail, tiny
 
 import bayesmend as bm
 from bayesmend.errors import DataError, ParameterError, ShortfallWarning
-from bayesmend.experiments.design import Measure, Method, Run, Setting
+from bayesmend.experiments.design import Measure, Method, Run, Setting, Task
+from bayesmend.experiments.provenance import build, checksum
 from bayesmend.experiments.rawrows import RawRows, read_rows
 from bayesmend.experiments.runner import RunError, execute, run_experiment
 from bayesmend.experiments.selection import select
@@ -474,3 +476,72 @@ def test_tables_may_be_packed(tmp_path):
     folder = DataFolder(tmp_path)
     folder.check(["car.csv"])
     assert folder.table("car.csv").n_rows == 2
+
+
+# --- where rows come from -------------------------------------------------------------
+
+
+def make_from_file(run, folder):
+    table = folder.table("car.csv")
+    return Task(bm.hide_mcar(table, 0.5, seed=run.seed))
+
+
+def from_file(repetitions=1):
+    setting = Setting("state/0", {"state": 0}, range(repetitions), files=("car.csv",))
+    return replace(
+        tiny(methods=(FIRST,)), settings=(setting,), make=make_from_file, measure=None
+    )
+
+
+def test_a_row_names_its_build_and_its_data(tmp_path):
+    text = b"a,b\nx,u\ny,v\n"
+    (tmp_path / "car.csv").write_bytes(text)
+    row = run_experiment(
+        from_file(), tmp_path / "raw.jsonl", folder=DataFolder(tmp_path), say=print
+    )[0]
+    assert row["data"] == {"car.csv": hashlib.sha256(text).hexdigest()[:12]}
+    assert row["build"] == build()
+    packed = tmp_path / "packed"
+    packed.mkdir()
+    (packed / "car.csv.gz").write_bytes(gzip.compress(text))
+    assert DataFolder(packed).checksums(["car.csv"]) == row["data"]
+
+
+def test_a_build_is_told_by_sources_and_core(tmp_path):
+    source, core = tmp_path / "package" / "a.py", tmp_path / "core.so"
+    source.parent.mkdir()
+    found = set()
+    for text, binary in (("x", b"1"), ("y", b"1"), ("x", b"2"), ("x", b"1")):
+        source.write_text(text)
+        core.write_bytes(binary)
+        found.add(checksum(source.parent, [core]))
+    assert len(found) == 3
+    source.rename(source.with_name("b.py"))
+    assert checksum(source.parent, [core]) not in found
+
+
+def test_rows_of_other_data_are_never_mixed_in(tmp_path):
+    raw = tmp_path / "raw.jsonl"
+    for name, text in {"one": "a,b\nx,u\ny,v\n", "two": "a,b\nx,u\ny,u\n"}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "car.csv").write_text(text)
+    one, two = DataFolder(tmp_path / "one"), DataFolder(tmp_path / "two")
+    run_experiment(from_file(), raw, folder=one, say=print)
+    before = raw.read_bytes()
+    with pytest.raises(DataError) as error:
+        run_experiment(from_file(2), raw, folder=two, say=print)
+    message = str(error.value)
+    assert message.startswith("rows of setting state/0 were made with another file car")
+    assert message.endswith("back, or start anew in another folder with --out.")
+    assert raw.read_bytes() == before
+
+
+def test_old_rows_and_those_of_another_build_are_taken_over(tmp_path):
+    path = tmp_path / "raw.jsonl"
+    rows, _ = run(tiny(repetitions=1), path)
+    for row in rows[:2]:
+        del row["build"], row["data"]
+    rows[2]["build"] = "0123456789ab"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    again, _ = run(tiny(repetitions=2), path)
+    assert len(again) == 12

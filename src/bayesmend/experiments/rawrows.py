@@ -19,7 +19,7 @@ from bayesmend.errors import DataError, ParameterError
 from bayesmend.experiments.design import Experiment, Measure, fingerprint
 from bayesmend.experiments.fields import find_fault
 
-__all__ = ["RawRows", "Row", "Say", "check_protocol", "read_rows"]
+__all__ = ["RawRows", "Row", "Say", "check_data", "check_protocol", "read_rows"]
 
 Row = dict[str, Any]
 Say = Callable[[str], None]
@@ -139,6 +139,32 @@ def check_protocol(experiment: Experiment, rows: Iterable[Row], path: Path) -> N
                 "options they were made with, or name another folder with --out."
             )
             raise ParameterError(message)
+
+
+def check_data(
+    rows: Iterable[Row], present: Mapping[str, Mapping[str, str]] | None = None
+) -> None:
+    """Raise DataError when rows of a setting were made with different data files.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        Raw rows; old ones without checksums say nothing.
+    present : mapping of str to mapping, optional
+        The checksums of the files that are there now, by setting and file.
+    """
+    seen = {setting: dict(files) for setting, files in (present or {}).items()}
+    for row in rows:
+        known = seen.setdefault(row["setting"], {})
+        for file, found in row.get("data", {}).items():
+            other = known.setdefault(file, found)
+            if other != found:
+                message = (
+                    f"rows of setting {row['setting']} were made with another file "
+                    f"{file} (SHA-256 {found}..., not {other}...). Put the file they "
+                    "were made with back, or start anew in another folder with --out."
+                )
+                raise DataError(message)
 
 
 def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:

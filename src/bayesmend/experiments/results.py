@@ -16,7 +16,7 @@ from itertools import combinations
 from bayesmend.errors import DataError
 from bayesmend.experiments.design import Block, Experiment, Measure, Method
 from bayesmend.experiments.published import published_values
-from bayesmend.experiments.rawrows import Row
+from bayesmend.experiments.rawrows import Row, check_data
 from bayesmend.experiments.statistics import (
     MeanInterval,
     PairedT,
@@ -105,6 +105,7 @@ class Results:
     n_done: int
     n_all: int
     versions: tuple[str, ...]
+    n_builds: int
 
     @property
     def is_complete(self) -> bool:
@@ -126,7 +127,8 @@ def summarise(experiment: Experiment, rows: Iterable[Row]) -> Results:
     Raises
     ------
     DataError
-        When methods were given different tables in the same run.
+        When methods were given different tables in the same run, or runs of a setting
+        different data.
     """
     wanted = {(u.setting.name, u.repetition, m.name) for u, m in experiment.runs()}
     kept: dict[tuple[str, int, str], Row] = {}
@@ -134,6 +136,7 @@ def summarise(experiment: Experiment, rows: Iterable[Row]) -> Results:
         key = (row["setting"], row["repetition"], row["method"])
         if key in wanted:
             kept.setdefault(key, row)
+    check_data(kept.values())
     _check_tables(kept.values())
     lines: list[Line] = []
     comparisons: list[Comparison] = []
@@ -151,6 +154,8 @@ def summarise(experiment: Experiment, rows: Iterable[Row]) -> Results:
         len(kept),
         len(wanted),
         tuple(versions),
+        # Old rows do not name their build: it counts as one.
+        len({row.get("build", "") for row in kept.values()}),
     )
 
 

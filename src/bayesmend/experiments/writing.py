@@ -112,7 +112,8 @@ def _extent(results: Results) -> str:
         else f"All {done} runs of the full protocol."
     )
     versions = ", ".join(results.versions)
-    return f"{text} bayesmend {versions}, seed {results.experiment.seed}.\n"
+    builds = f", rows of {results.n_builds} builds" if results.n_builds > 1 else ""
+    return f"{text} bayesmend {versions}{builds}, seed {results.experiment.seed}.\n"
 
 
 def _markdown_table(lines: Sequence[Line]) -> str:
