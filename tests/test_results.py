@@ -7,17 +7,27 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
+from matplotlib.figure import Figure
 from scipy import stats
 from tinyexperiment import EXACT, FIRST, LAST, tiny
 
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.experiments.catalog import load_experiment
 from bayesmend.experiments.colours import colour_of
-from bayesmend.experiments.design import Block, Measure, Method, Setting
-from bayesmend.experiments.figure import write_figures
+from bayesmend.experiments.curves import draw_panel, draw_sweep
+from bayesmend.experiments.design import (
+    Block,
+    Curves,
+    Measure,
+    Method,
+    Place,
+    Setting,
+)
+from bayesmend.experiments.figure import draw_lines, write_figures
 from bayesmend.experiments.published import PUBLISHED, published_values
 from bayesmend.experiments.results import summarise
 from bayesmend.experiments.statistics import mean_interval
+from bayesmend.experiments.sweeps import lay_out
 from bayesmend.experiments.writing import (
     render_csv,
     render_markdown,
@@ -89,7 +99,45 @@ def test_a_repetition_is_the_mean_over_the_settings_of_its_block():
 def test_the_interval_is_that_of_student():
     line = line_of(summarise(tiny(), rows_of()), "both states", "first")
     low, high = stats.t.interval(0.95, 2, loc=50.0, scale=12.5 / 3**0.5)
+    assert low > 0
     assert (line.interval.low, line.interval.high) == pytest.approx((low, high))
+
+
+def test_intervals_end_where_the_measure_does():
+    page = render_markdown(summarise(tiny(), rows_of()))
+    line = line_of(summarise(tiny(), rows_of()), "state/0", "exact")
+    assert line.interval.high == 100.0
+    assert " to 100.00 |" in page
+    assert line_of(summarise(tiny(), rows_of()), "state/1", "last").interval.low == 0.0
+
+
+def test_shares_of_successes_have_the_interval_of_a_binomial():
+    measure = Measure(
+        "is_found", "found (%)", 100.0, limits=(0.0, 100.0), is_success=True
+    )
+    rows = rows_of()
+    for row in rows:
+        row["is_found"] = 1
+    line = line_of(
+        summarise(replace(tiny(), measures=(measure,)), rows),
+        "state/0",
+        "first",
+        "is_found",
+    )
+    exact = stats.binomtest(3, 3).proportion_ci(0.95, method="exact")
+    assert (line.interval.mean, line.interval.high) == (100.0, 100.0)
+    assert line.interval.low == pytest.approx(100 * exact.low)
+
+
+def test_two_repetitions_have_no_interval():
+    rows = [row for row in rows_of() if row["repetition"] < 2]
+    line = line_of(summarise(tiny(), rows), "state/0", "first")
+    assert math.isnan(line.interval.low)
+
+
+def test_equal_differences_mark_nothing():
+    above = [0.4, 0.5, 0.6, 0.7]
+    assert best_of({"first": above, "last": [x - 0.25 for x in above]}) == set()
 
 
 def test_a_repetition_counts_when_all_its_settings_are_there():
@@ -228,7 +276,8 @@ def test_any_field_of_the_rows_can_be_a_measure():
     experiment = replace(tiny(), measures=(*tiny().measures, arcs))
     rows = rows_of()
     for number, row in enumerate(rows):
-        row["n_arcs"] = {"first": 5, "last": 9, "exact": 1}[row["method"]] + number % 2
+        row["n_arcs"] = {"first": 5, "last": 9, "exact": 1}[row["method"]]
+        row["n_arcs"] += number % (2 if row["method"] == "exact" else 3)
     results = summarise(experiment, rows)
     assert line_of(results, "state/0", "exact", "n_arcs").interval.mean < 2
     assert line_of(results, "state/0", "exact", "n_arcs").is_best
@@ -488,8 +537,48 @@ def test_without_rows_there_is_nothing_to_draw(tmp_path):
     assert "0 of 18 runs" in render_markdown(results)
 
 
+def test_axes_of_shares_end_at_the_limits():
+    results = summarise(tiny(), rows_of())
+    lines = [line for line in results.lines if line.block.label == "state/0"]
+    ax = draw_lines(lines, ax=Figure().subplots())
+    assert ax.get_xlim() == (0.0, 100.0)
+    sweep = lay_out(results.lines, Curves("state", in_a_row))
+    ax = draw_panel(sweep, "both states", ax=Figure().subplots())
+    bottom, top = ax.get_ylim()
+    assert 0.0 <= bottom < top <= 100.0
+
+
+def in_a_row(block, method):
+    return Place(block.label, 10.0, method.label, method.name)
+
+
+@pytest.mark.parametrize("is_log", [False, True])
+def test_the_axis_of_a_sweep_has_its_positions_alone(is_log):
+    curves = Curves("state", in_a_row, is_log=is_log)
+    sweep = lay_out(summarise(tiny(), rows_of()).lines, curves)
+    figure = draw_sweep(sweep, curves, "accuracy (%)")
+    for ax in figure.axes:
+        labels = [label.get_text() for label in ax.get_xticklabels()]
+        assert labels == ["10"]
+        assert len(ax.get_xticks(minor=True)) == 0
+
+
 def test_each_method_has_its_colour():
-    names = ["exact", "local-1", "em", "em-hard", "svm-rbf", "lapsvm", "mode", "truth"]
+    names = [
+        "iterative-forest",
+        "iterative-logistic",
+        "miceforest",
+        "knn",
+        "auto",
+        "exact",
+        "local-1",
+        "em",
+        "em-hard",
+        "svm-rbf",
+        "lapsvm",
+        "mode",
+        "truth",
+    ]
     assert len({colour_of(name) for name in names}) == len(names)
     assert colour_of("svm-rbf") == colour_of("svm-poly")
     assert colour_of(Method("new", "new", print).name)

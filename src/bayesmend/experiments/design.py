@@ -199,7 +199,9 @@ class Measure:
     is_contest : bool
         Whether the best are marked; some measures describe and do not judge.
     limits : tuple of float, optional
-        Between which scaled values lie; the axis of figures.
+        Between which scaled values lie; axes and intervals end there.
+    is_success : bool
+        Whether a run succeeds or fails, 1 or 0: the table reports shares of runs.
     """
 
     name: str
@@ -209,6 +211,7 @@ class Measure:
     is_better_high: bool = True
     is_contest: bool = True
     limits: tuple[float, float] | None = None
+    is_success: bool = False
 
 
 ACCURACY = Measure("accuracy", "accuracy (%)", scale=100.0, limits=(0.0, 100.0))

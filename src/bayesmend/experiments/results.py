@@ -23,6 +23,7 @@ from bayesmend.experiments.statistics import (
     SignTest,
     mean_interval,
     paired_t,
+    share_interval,
     sign_test,
 )
 from bayesmend.experiments.strata import Strata
@@ -196,7 +197,7 @@ def _block_lines(
                 measure=measure,
                 method=method,
                 values=values,
-                interval=_interval(values, strata, is_weighted=is_weighted),
+                interval=_interval(values, measure, strata, is_weighted=is_weighted),
                 published=published.get(method.family or method.name)
                 if measure.name == "accuracy"
                 else None,
@@ -214,12 +215,22 @@ def _block_lines(
     return _choose_in_families(lines)
 
 
-def _interval(values: Values, strata: Strata, *, is_weighted: bool) -> MeanInterval:
-    found = mean_interval(list(values.values()))
-    if not is_weighted:
-        return found
-    mean = strata.mean(values.items())
-    return replace(found, mean=mean, low=math.nan, high=math.nan)
+def _interval(
+    values: Values, measure: Measure, strata: Strata, *, is_weighted: bool
+) -> MeanInterval:
+    numbers = list(values.values())
+    if is_weighted:
+        mean = strata.mean(values.items())
+        return replace(mean_interval(numbers), mean=mean, low=math.nan, high=math.nan)
+    if not measure.is_success:
+        return mean_interval(numbers, limits=measure.limits)
+    found = share_interval([number / measure.scale for number in numbers])
+    return replace(
+        found,
+        mean=_mean(numbers),
+        low=measure.scale * found.low,
+        high=measure.scale * found.high,
+    )
 
 
 def _repetitions(

@@ -160,9 +160,10 @@ def _sweep_table(lines: Sequence[Line], experiment: Experiment) -> str:
         *lay_out(lines, experiment.curves).table(experiment.curves.x_label, show_mean)
     )
     legend = (
-        "Mean ± half the 95 % interval; in brackets the repetitions of a method that "
-        f"has fewer than others. All else is in `{experiment.name}.csv`, the paired "
-        f"tests in `{experiment.name}-tests.csv`."
+        "Mean ± half the 95 % interval, or [its ends] where it is not symmetric; in "
+        "brackets the repetitions of a method that has fewer than others. All else is "
+        f"in `{experiment.name}.csv`, the paired tests in "
+        f"`{experiment.name}-tests.csv`."
     )
     if any(line.is_best for line in lines):
         legend += f" {_BOLD}"
