@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import oracle
 import pytest
+from scipy import stats
 
 from bayesmend.dag import Dag
 from bayesmend.data import IncompleteData
@@ -19,7 +20,7 @@ from bayesmend.experiments.design import Answer, Run, Task
 from bayesmend.experiments.figure import write_figures
 from bayesmend.experiments.mechanisms import MECHANISMS, hide, hide_one_value
 from bayesmend.experiments.results import summarise
-from bayesmend.experiments.runner import execute, run_experiment
+from bayesmend.experiments.runner import RunError, execute, run_experiment
 from bayesmend.experiments.selection import select
 from bayesmend.experiments.sources import DataFolder
 from bayesmend.experiments.writing import render_tables, write_results
@@ -264,6 +265,26 @@ def test_an_answer_attains_the_optimum_or_says_how_much_it_lacks():
     assert found == {"attained": 0.0, "loss": pytest.approx(0.25)}
 
 
+def test_a_score_above_the_proven_optimum_is_an_error_that_names_the_run():
+    experiment = select(load_experiment("optimum"), methods=["local-1-r1"])
+    method = experiment.methods[0]
+    run = Run(experiment.settings[0], 3, experiment.seed)
+    sound = execute(experiment, (run, method), NOWHERE, n_threads=1)
+
+    def boast(task, **options):
+        answer = method.solve(task, **options)
+        return replace(answer, score=answer.score + sound["loss"] + gain)
+
+    gain = 1e-3
+    boasting = replace(method, solve=boast)
+    wanted = r"setting asia/0, repetition 3, method local-1-r1: score .* is above the"
+    with pytest.raises(RunError, match=wanted):
+        execute(experiment, (run, boasting), NOWHERE, n_threads=1)
+    gain = 1e-8
+    row = execute(experiment, (run, boasting), NOWHERE, n_threads=1)
+    assert (row["attained"], row["loss"]) == (1.0, 0.0)
+
+
 def test_without_a_proof_nothing_is_said_about_the_optimum(monkeypatch):
     task = asia_with_holes()
     monkeypatch.setattr(
@@ -321,10 +342,13 @@ def test_a_quick_run_leaves_out_settings_unless_they_are_named():
 # --- runs, tables, figures ------------------------------------------------------------
 
 
-def shrunk(name, settings, methods, n_rows=60):
+def shrunk(name, settings, methods, n_rows=60, repetitions=2):
     """A part of an experiment on a few rows."""
     part = select(
-        load_experiment(name), settings=settings, methods=methods, repetitions=2
+        load_experiment(name),
+        settings=settings,
+        methods=methods,
+        repetitions=repetitions,
     )
     smaller = tuple(
         replace(s, parameters={**s.parameters, "n_rows": n_rows}) for s in part.settings
@@ -384,7 +408,7 @@ def test_a_sweep_is_written_as_one_line_per_setting_and_as_curves(tmp_path):
 
 
 def test_fewer_repetitions_are_told_in_brackets(tmp_path):
-    part = shrunk("imputation", ["asia/mcar/5"], ["knn", "mode"], n_rows=40)
+    part = shrunk("imputation", ["asia/mcar/5"], ["knn", "mode"], 40, repetitions=3)
     raw = tmp_path / "imputation.jsonl"
     run_experiment(
         select(part, methods=["knn"]), raw, folder=NOWHERE, say=lambda _: None
@@ -393,14 +417,14 @@ def test_fewer_repetitions_are_told_in_brackets(tmp_path):
     rows = run_experiment(once, raw, folder=NOWHERE, say=lambda _: None)
     line = render_tables(summarise(part, rows)).split("ASIA, MCAR | 5 |")[1]
     first, second = line.split("\n")[0].strip(" |").split(" | ")
-    assert "±" in first
+    assert "±" in first or "[" in first
     assert second.endswith(" (1)")
 
 
 def test_optimum_shows_a_curve_for_each_locality(tmp_path):
     names = ["local-1-r1", "local-1-r5", "local-2-r1", "local-1-r5-mode", "exact"]
     part = select(
-        load_experiment("optimum"), settings=["asia"], methods=names, repetitions=2
+        load_experiment("optimum"), settings=["asia"], methods=names, repetitions=3
     )
     rows = run_experiment(
         part, tmp_path / "optimum.jsonl", folder=NOWHERE, say=lambda _: None
@@ -412,5 +436,10 @@ def test_optimum_shows_a_curve_for_each_locality(tmp_path):
     results = summarise(part, rows)
     page = render_tables(results)
     assert "| setting | restarts | t = 1 | t = 2 | t = 1, the modes too |" in page
+    assert "in `optimum.csv`, the paired tests in `optimum-tests.csv`." in page
+    assert not any(line.is_best for line in results.lines)
+    line = next(x for x in results.lines if x.method.name == "exact")
+    low = 100 * stats.binomtest(3, 3).proportion_ci(0.95, method="exact").low
+    assert (line.interval.low, line.interval.high) == (pytest.approx(low), 100.0)
     write_figures(results, tmp_path)
     assert "t = 1, the modes too" in (tmp_path / "optimum.svg").read_text()

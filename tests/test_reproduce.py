@@ -132,6 +132,81 @@ def test_wrong_names_are_refused(tmp_path):
     assert message.endswith(f"in '{tmp_path / 'out'}'. Run an experiment first.")
 
 
+@pytest.mark.parametrize("limit", ["0", "-3", "nan", "inf"])
+def test_a_limit_that_is_none_is_a_usage_error(limit, tmp_path):
+    out = tmp_path / "out"
+    result = run("reproduce", *ASIA, f"--time-limit={limit}", "--out", out)
+    assert result.exit_code == 2
+    assert "a limit is a number of seconds > 0" in result.stderr
+    assert not out.exists()
+
+
+# --- reports --------------------------------------------------------------------------
+
+
+def test_a_report_reads_seed_and_limit_from_the_rows(tmp_path):
+    out = tmp_path / "out"
+    options = ("--time-limit", 7, "--seed", 3, "--repetitions", 1, "--out", out)
+    text = ok("reproduce", *ASIA, *options)
+    assert "; exact has 7 s a run in place of 60. bayesmend" in text
+    assert ok("reproduce", "table1", "--report-only", "--out", out) == text
+    assert "- Limit of each run: 7 s (exact).\n" in (out / "table1.md").read_text()
+    message = fails(
+        1, "reproduce", "table1", "--report-only", "--time-limit", 9, "--out", out
+    )
+    assert "time_limit was 7.0, is 9.0" in message
+
+
+def test_a_report_is_of_the_part_that_is_named(tmp_path):
+    out = tmp_path / "out"
+    ok("reproduce", *ASIA, "--repetitions", 2, "--out", out)
+    report = ("reproduce", "table1", "--report-only", "--out", out)
+    assert "8 of 6,400 runs" in ok(*report)
+    assert "| exact |" not in ok(*report, "--methods", "mode")
+    assert "4 of 6,400 runs" in ok(*report, "--settings", "asia/1")
+    assert "4 of 6,400 runs" in ok(*report, "--repetitions", 1)
+    assert "has no method 'magic'" in fails(1, *report, "--methods", "magic")
+    assert "no setting that starts with 'x'" in fails(1, *report, "--settings", "x")
+
+
+# --- several tables -------------------------------------------------------------------
+
+
+def test_all_data_are_asked_for_before_the_first_run(tmp_path):
+    out = tmp_path / "out"
+    command = ("reproduce", "table1", "table5", "--settings", "asia,unacc")
+    message = fails(1, *command, "--methods", "mode", "--out", out)
+    assert "with these files in it: car.csv (Car" in message
+    assert not out.exists()
+
+
+def test_names_go_to_the_tables_that_know_them(tmp_path):
+    out = tmp_path / "out"
+    both = ("reproduce", "table1", "optimum", "--repetitions", 1, "--out", out)
+    ok(*both, "--settings", "asia", "--methods", "mode,local-1-r1")
+    assert {row["method"] for row in rows_of(out)} == {"mode"}
+    assert {row["method"] for row in rows_of(out, "optimum")} == {"local-1-r1"}
+    message = fails(1, *both, "--settings", "asia", "--methods", "mode,magic")
+    assert message == (
+        "Error: there is no method 'magic' in any of table1, optimum. Name one of "
+        "them alone to be told its methods."
+    )
+    assert "no setting 'x' in any of" in fails(1, *both, "--settings", "asia,x")
+
+
+def test_a_table_that_knows_none_of_the_names_is_left_out(tmp_path):
+    out = tmp_path / "out"
+    both = ("reproduce", "table1", "table5", "--repetitions", 1, "--out", out)
+    result = run(*both, "--settings", "asia", "--methods", "mode")
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "table5 is left out: it has nothing of what was asked for.\n"
+    )
+    result = run(*both, "--settings", "asia", "--methods", "svm")
+    assert result.exit_code == 1
+    assert "no table has both the methods and the settings" in result.stderr
+
+
 def test_a_file_is_no_folder(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
@@ -139,14 +214,49 @@ def test_a_file_is_no_folder(tmp_path):
     assert message == f"Error: '{file}' is a file. Name a folder with --out."
 
 
-@pytest.mark.parametrize("package", ["scipy", "sklearn", "matplotlib"])
-def test_a_missing_extra_is_named_with_its_installation(package, tmp_path, monkeypatch):
-    for name in [n for n in sys.modules if n.split(".")[0] == package]:
+def without(monkeypatch, *packages):
+    """Let packages be as if they were not installed."""
+    for name in [n for n in sys.modules if n.split(".")[0] in packages]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, package, None)
+    for package in packages:
+        monkeypatch.setitem(sys.modules, package, None)
+
+
+@pytest.mark.parametrize("package", ["scipy", "matplotlib"])
+def test_a_missing_extra_is_named_with_its_installation(package, tmp_path, monkeypatch):
+    without(monkeypatch, package)
     message = fails(1, "reproduce", *ASIA, "--out", tmp_path / "out")
     assert message.startswith(f"Error: this experiment needs {package}. Install")
     assert message.endswith('pip install "bayesmend[experiments]".')
+
+
+@pytest.mark.parametrize(
+    ("table", "method", "packages"),
+    [
+        ("imputation", "mode,miceforest", ["lightgbm", "miceforest"]),
+        ("imputation", "knn", ["sklearn"]),
+        ("imputation", "iterative-forest", ["sklearn"]),
+        ("imputation", "iterative-logistic", ["sklearn"]),
+        ("table5", "svm", ["sklearn"]),
+        ("table4", "lapsvm", ["sklearn"]),
+    ],
+)
+def test_what_the_methods_need_is_checked_before_any_run(
+    table, method, packages, tmp_path, monkeypatch
+):
+    without(monkeypatch, *packages)
+    out = tmp_path / "out"
+    command = ("reproduce", "table1", table, "--methods", f"exact,{method}")
+    if table == "imputation":
+        command += ("--settings", "asia")
+    message = fails(1, *command, "--out", out)
+    assert message.startswith(f"Error: this experiment needs {', '.join(packages)}. ")
+    assert not out.exists()
+
+
+def test_what_is_not_asked_for_is_not_needed(tmp_path, monkeypatch):
+    without(monkeypatch, "sklearn", "miceforest", "lightgbm")
+    ok("reproduce", *ASIA, "--repetitions", 1, "--out", tmp_path / "out")
 
 
 def test_a_torn_line_is_told_and_mended(tmp_path):

@@ -1,7 +1,11 @@
 """Experiments run to raw rows: resumed, killed, interrupted, in several processes."""
 
+import gzip
+import hashlib
 import json
+import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,7 +20,8 @@ from tinyexperiment import EXACT, FIRST, LAST, dawdle, die, fail, tiny
 
 import bayesmend as bm
 from bayesmend.errors import DataError, ParameterError, ShortfallWarning
-from bayesmend.experiments.design import Method, Run, Setting
+from bayesmend.experiments.design import Measure, Method, Run, Setting, Task
+from bayesmend.experiments.provenance import build, checksum
 from bayesmend.experiments.rawrows import RawRows, read_rows
 from bayesmend.experiments.runner import RunError, execute, run_experiment
 from bayesmend.experiments.selection import select
@@ -213,13 +218,64 @@ def test_reading_leaves_a_torn_line_in_the_file(tmp_path):
     assert path.read_text().endswith('{"experiment": "ti')
 
 
-@pytest.mark.parametrize("line", ["{}", "no json", "[1]", '{"experiment": "tiny"}'])
-def test_a_damaged_line_is_named(line, tmp_path):
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("{}", "it has no experiment"),
+        ("no json", "it is no JSON"),
+        ("[1]", "it is no JSON object"),
+        ('{"experiment": "tiny"}', "it has no setting"),
+    ],
+)
+def test_a_damaged_line_is_named(line, fault, tmp_path):
     path = tmp_path / "raw.jsonl"
     run(tiny(repetitions=1), path)
     content = path.read_text()
     path.write_text(content + f"{line}\n" + content)
-    with pytest.raises(DataError, match=r"line 7, is not a raw row\. Remove that line"):
+    with pytest.raises(DataError) as error:
+        run(tiny(), path)
+    assert str(error.value) == (
+        f"'{path}', line 7, is not a raw row: {fault}. Remove that line, or name "
+        "another folder with --out."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "fault"),
+    [
+        ("accuracy", 5.0, "a number from 0 to 1 or null, and is 5.0"),
+        ("accuracy", "0.5", 'a number from 0 to 1 or null, and is "0.5"'),
+        ("accuracy", True, "a number from 0 to 1 or null, and is true"),
+        ("accuracy", math.nan, "a number from 0 to 1 or null, and is NaN"),
+        ("repetition", "1", 'an integer >= 0, and is "1"'),
+        ("repetition", 1.5, "an integer >= 0, and is 1.5"),
+        ("setting", ["a"], 'text, and is ["a"]'),
+        ("n_hidden", -1, "an integer >= 0, and is -1"),
+        ("seconds", None, "a number >= 0, and is null"),
+        ("score", "high", 'a number or null, and is "high"'),
+        ("parameters", 3, "an object, and is 3"),
+        ("n_arcs", "many", 'a number or null, and is "many"'),
+    ],
+)
+def test_a_field_of_the_wrong_kind_is_named(name, value, fault, tmp_path):
+    path = tmp_path / "raw.jsonl"
+    arcs = Measure("n_arcs", "number of arcs")
+    experiment = replace(tiny(repetitions=1), measures=(arcs,))
+    rows, _ = run(experiment, path)
+    rows[2] = {**rows[2], name: value}
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    wanted = f"line 3, is not a raw row: {name} must be {fault}. Remove"
+    with pytest.raises(DataError, match=re.escape(wanted)):
+        run(experiment, path)
+
+
+@pytest.mark.parametrize("name", ["n_hidden", "seconds", "status", "design"])
+def test_a_field_that_is_absent_is_named(name, tmp_path):
+    path = tmp_path / "raw.jsonl"
+    rows, _ = run(tiny(repetitions=1), path)
+    del rows[1][name]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    with pytest.raises(DataError, match=f"line 2, is not a raw row: it has no {name}"):
         run(tiny(), path)
 
 
@@ -412,3 +468,80 @@ def test_networks_may_be_packed(tmp_path):
     path = tmp_path / "networks" / "mine.bif.gz"
     bm.write_network(bm.load_network("asia"), path)
     assert DataFolder(tmp_path).network("mine").n_vars == 8
+
+
+def test_tables_may_be_packed(tmp_path):
+    text = b"a,b\nx,u\ny,v\n"
+    (tmp_path / "car.csv.gz").write_bytes(gzip.compress(text))
+    folder = DataFolder(tmp_path)
+    folder.check(["car.csv"])
+    assert folder.table("car.csv").n_rows == 2
+
+
+# --- where rows come from -------------------------------------------------------------
+
+
+def make_from_file(run, folder):
+    table = folder.table("car.csv")
+    return Task(bm.hide_mcar(table, 0.5, seed=run.seed))
+
+
+def from_file(repetitions=1):
+    setting = Setting("state/0", {"state": 0}, range(repetitions), files=("car.csv",))
+    return replace(
+        tiny(methods=(FIRST,)), settings=(setting,), make=make_from_file, measure=None
+    )
+
+
+def test_a_row_names_its_build_and_its_data(tmp_path):
+    text = b"a,b\nx,u\ny,v\n"
+    (tmp_path / "car.csv").write_bytes(text)
+    row = run_experiment(
+        from_file(), tmp_path / "raw.jsonl", folder=DataFolder(tmp_path), say=print
+    )[0]
+    assert row["data"] == {"car.csv": hashlib.sha256(text).hexdigest()[:12]}
+    assert row["build"] == build()
+    packed = tmp_path / "packed"
+    packed.mkdir()
+    (packed / "car.csv.gz").write_bytes(gzip.compress(text))
+    assert DataFolder(packed).checksums(["car.csv"]) == row["data"]
+
+
+def test_a_build_is_told_by_sources_and_core(tmp_path):
+    source, core = tmp_path / "package" / "a.py", tmp_path / "core.so"
+    source.parent.mkdir()
+    found = set()
+    for text, binary in (("x", b"1"), ("y", b"1"), ("x", b"2"), ("x", b"1")):
+        source.write_text(text)
+        core.write_bytes(binary)
+        found.add(checksum(source.parent, [core]))
+    assert len(found) == 3
+    source.rename(source.with_name("b.py"))
+    assert checksum(source.parent, [core]) not in found
+
+
+def test_rows_of_other_data_are_never_mixed_in(tmp_path):
+    raw = tmp_path / "raw.jsonl"
+    for name, text in {"one": "a,b\nx,u\ny,v\n", "two": "a,b\nx,u\ny,u\n"}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "car.csv").write_text(text)
+    one, two = DataFolder(tmp_path / "one"), DataFolder(tmp_path / "two")
+    run_experiment(from_file(), raw, folder=one, say=print)
+    before = raw.read_bytes()
+    with pytest.raises(DataError) as error:
+        run_experiment(from_file(2), raw, folder=two, say=print)
+    message = str(error.value)
+    assert message.startswith("rows of setting state/0 were made with another file car")
+    assert message.endswith("back, or start anew in another folder with --out.")
+    assert raw.read_bytes() == before
+
+
+def test_old_rows_and_those_of_another_build_are_taken_over(tmp_path):
+    path = tmp_path / "raw.jsonl"
+    rows, _ = run(tiny(repetitions=1), path)
+    for row in rows[:2]:
+        del row["build"], row["data"]
+    rows[2]["build"] = "0123456789ab"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    again, _ = run(tiny(repetitions=2), path)
+    assert len(again) == 12

@@ -10,7 +10,12 @@ from scipy import stats
 
 from bayesmend.errors import MissingDependencyError, ParameterError
 from bayesmend.experiments.extras import need
-from bayesmend.experiments.statistics import mean_interval, paired_t, sign_test
+from bayesmend.experiments.statistics import (
+    mean_interval,
+    paired_t,
+    share_interval,
+    sign_test,
+)
 
 VALUES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12)
 
@@ -38,19 +43,16 @@ def test_the_t_test_agrees_with_scipy_and_with_its_mirror(pairs):
     assert (mirrored.t, mirrored.p_value) == pytest.approx((-test.t, test.p_value))
 
 
-def test_equal_differences_are_certain_and_no_difference_is_no_test():
-    equal = paired_t([0.3, 0.4, 0.5], [0.2, 0.3, 0.4])
-    assert (equal.t, equal.p_value, equal.note) == (
-        math.inf,
-        0.0,
-        "all differences are equal",
-    )
-    assert equal.is_significant()
-    none = paired_t([0.3, 0.4], [0.3, 0.4])
-    assert math.isnan(none.t)
-    assert math.isnan(none.p_value)
-    assert none.note == "all differences are 0: no test is possible"
-    assert not none.is_significant()
+@pytest.mark.parametrize(
+    ("b", "value"),
+    [([0.2, 0.3, 0.4], "equal"), ([0.9, 1.0, 1.1], "equal"), ([0.3, 0.4, 0.5], "0")],
+)
+def test_equal_differences_are_no_test(b, value):
+    test = paired_t([0.3, 0.4, 0.5], b)
+    assert math.isnan(test.t)
+    assert math.isnan(test.p_value)
+    assert test.note == f"all differences are {value}: no test is possible"
+    assert not test.is_significant()
 
 
 @pytest.mark.parametrize(
@@ -104,12 +106,41 @@ def test_the_interval_covers_the_mean_as_often_as_it_says():
 
 def test_intervals_of_few_or_equal_values():
     assert math.isnan(mean_interval([]).mean)
-    single = mean_interval([3.0])
-    assert single.mean == 3.0
-    assert math.isnan(single.low)
-    assert math.isnan(single.half_width)
+    for values in ([3.0], [2.0, 4.0]):
+        for few in (mean_interval(values), share_interval([x / 6 for x in values])):
+            assert few.n == len(values)
+            assert few.mean in (3.0, 0.5)
+            assert math.isnan(few.low)
+            assert math.isnan(few.half_width)
     constant = mean_interval([0.5] * 4)
     assert (constant.low, constant.high) == (0.5, 0.5)
+
+
+def test_the_interval_ends_at_the_limits():
+    free = mean_interval([0.9, 1.0, 1.0])
+    held = mean_interval([0.9, 1.0, 1.0], limits=(0.0, 1.0))
+    assert free.high > 1.0 == held.high
+    assert held.low == free.low
+    assert free.is_symmetric
+    assert not held.is_symmetric
+
+
+@settings(max_examples=40)
+@given(st.integers(3, 30), st.data())
+def test_the_interval_of_a_share_is_that_of_clopper_and_pearson(n, data):
+    wins = data.draw(st.integers(0, n))
+    found = share_interval([1] * wins + [0] * (n - wins))
+    exact = stats.binomtest(wins, n).proportion_ci(0.95, method="exact")
+    assert found.mean == pytest.approx(wins / n)
+    assert (found.low, found.high) == pytest.approx((exact.low, exact.high))
+
+
+def test_half_a_success_lies_between_none_and_a_whole_one():
+    fewer, half, more = (share_interval([1, 1, 0, 0, x]) for x in (0, 0.5, 1))
+    assert fewer.low < half.low < more.low
+    assert fewer.high < half.high < more.high
+    with pytest.raises(ParameterError, match="x must hold shares from 0 to 1"):
+        share_interval([1, 2, 0])
 
 
 def test_what_cannot_be_tested_is_refused():

@@ -1,5 +1,6 @@
 """The command that carries out the experiments of the paper again."""
 
+import math
 import sys
 import time
 from pathlib import Path
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
     from bayesmend.experiments.runner import Tick
 
 __all__ = ["reproduce"]
+
+
+def _positive(seconds: float | None) -> float | None:
+    if seconds is not None and not 0 < seconds < math.inf:
+        message = f"a limit is a number of seconds > 0. Got {seconds:g} instead."
+        raise typer.BadParameter(message)
+    return seconds
 
 
 def reproduce(
@@ -53,7 +61,10 @@ def reproduce(
     ] = 1,
     methods: Annotated[
         list[str] | None,
-        typer.Option(metavar="A,B,...", help="Only these methods."),
+        typer.Option(
+            metavar="A,B,...",
+            help="Only these methods; of several tables those that have them.",
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -67,14 +78,30 @@ def reproduce(
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(metavar="S", help="Seconds for each run of exact; 60 by default."),
+        typer.Option(
+            metavar="S",
+            help="Seconds for each run of exact, of structural EM in imputation and "
+            "real, and of auto; by default those of the experiment, which its page "
+            "names. Other methods have no limit.",
+            callback=_positive,
+        ),
     ] = None,
     seed: Annotated[
-        int, typer.Option(metavar="N", help="From which all seeds follow.", min=0)
-    ] = 1,
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="From which all seeds follow; 1 by default.",
+            min=0,
+            show_default=False,
+        ),
+    ] = None,
     report_only: Annotated[
         bool,
-        typer.Option("--report-only", help="Tables of the raw rows there are."),
+        typer.Option(
+            "--report-only",
+            help="Run nothing: tables of the raw rows there are, or of the part that "
+            "other options name.",
+        ),
     ] = False,
     debug: Debug = False,
 ) -> None:
@@ -83,7 +110,9 @@ def reproduce(
     A run that was killed or interrupted goes on where it stopped: raw rows are kept,
     and what they hold is not done again.
     """
+    from bayesmend.experiments.planning import make_plans
     from bayesmend.experiments.reproduce import reproduce as run
+    from bayesmend.experiments.sources import DataFolder
 
     if list_:
         _list()
@@ -92,24 +121,25 @@ def reproduce(
     if out.exists() and not out.is_dir():
         message = f"'{out}' is a file. Name a folder with --out."
         raise ParameterError(message)
-    for name in names:
+    folder = DataFolder.find(data)
+    plans = make_plans(
+        names,
+        out=out,
+        folder=folder,
+        quick=quick,
+        methods=words(methods),
+        settings=words(settings),
+        repetitions=repetitions,
+        seed=seed,
+        time_limit=time_limit,
+        report_only=report_only,
+        say=_say,
+    )
+    for plan in plans:
+        name = plan.experiment.name
         try:
             with _ProgressLine(name) as progress:
-                found = run(
-                    name,
-                    out=out,
-                    data=data,
-                    quick=quick,
-                    methods=words(methods),
-                    settings=words(settings),
-                    repetitions=repetitions,
-                    seed=seed,
-                    time_limit=time_limit,
-                    jobs=jobs,
-                    report_only=report_only,
-                    say=_say,
-                    progress=progress,
-                )
+                found = run(plan, folder=folder, jobs=jobs, say=_say, progress=progress)
         except KeyboardInterrupt:
             _say(
                 f"Interrupted. The raw rows of {name} are kept: run the same command "
@@ -131,7 +161,7 @@ def _list() -> None:
 def _names(asked: list[str], out: Path, *, report_only: bool) -> list[str]:
     """Check the names of experiments, and spell out ``all``."""
     from bayesmend.experiments.catalog import NAMES
-    from bayesmend.experiments.reproduce import raw_file
+    from bayesmend.experiments.planning import raw_file
 
     if not asked:
         message = f"name a table, such as {next(iter(NAMES))}, or all. See --list."

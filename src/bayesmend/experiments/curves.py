@@ -51,7 +51,12 @@ def draw_panel(sweep: Sweep, panel: str, *, ax: Any) -> Any:
             linewidth=1.2,
             elinewidth=0.8,
             capsize=1.5,
+            # Points at the end of the axis are drawn whole.
+            clip_on=False,
         )
+    _end_at_limits(sweep, panel, ax)
+    positions = sweep.positions(panel)
+    ax.set_xticks(positions, [f"{x:g}" for x in positions])
     ax.set_title(panel, loc="left", fontsize=8)
     ax.tick_params(labelsize=7)
     ax.grid(linewidth=0.4, alpha=0.6)
@@ -59,15 +64,27 @@ def draw_panel(sweep: Sweep, panel: str, *, ax: Any) -> Any:
     return ax
 
 
+def _end_at_limits(sweep: Sweep, panel: str, ax: Any) -> None:
+    """Let the axis show nothing beyond what is possible."""
+    bounds = [
+        line.measure.limits
+        for (title, *_), line in sweep.lines.items()
+        if title == panel
+    ]
+    if bounds and bounds[0] is not None:
+        low, high = bounds[0]
+        bottom, top = ax.get_ylim()
+        # Equal values at an end would leave no axis.
+        if max(bottom, low) < min(top, high):
+            ax.set_ylim(max(bottom, low), min(top, high))
+
+
 def _reach(line: Line) -> tuple[float, float]:
-    """How far the interval reaches down and up; not beyond what is possible."""
+    """How far the interval reaches down and up."""
     interval = line.interval
     if not np.isfinite(interval.half_width):
         return 0.0, 0.0
-    low, high = interval.low, interval.high
-    if line.measure.limits is not None:
-        low, high = np.clip([low, high], *line.measure.limits)
-    return interval.mean - low, high - interval.mean
+    return interval.mean - interval.low, interval.high - interval.mean
 
 
 def draw_sweep(sweep: Sweep, curves: Curves, label: str) -> Any:
@@ -100,6 +117,7 @@ def draw_sweep(sweep: Sweep, curves: Curves, label: str) -> Any:
         draw_panel(sweep, panel, ax=ax)
         if curves.is_log:
             ax.set_xscale("log")
+            # The scale brings ticks of its own.
             positions = sweep.positions(panel)
             ax.set_xticks(positions, [f"{x:g}" for x in positions])
             ax.minorticks_off()

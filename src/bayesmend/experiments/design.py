@@ -166,6 +166,8 @@ class Method:
         It knows what the others do not (the true network) and does not compete.
     reports : tuple of str, optional
         The measures that say something about it; all by default.
+    needs : tuple of str
+        Modules of other packages that `solve` imports.
     """
 
     name: str
@@ -175,6 +177,7 @@ class Method:
     family: str = ""
     is_reference: bool = False
     reports: tuple[str, ...] | None = None
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +199,9 @@ class Measure:
     is_contest : bool
         Whether the best are marked; some measures describe and do not judge.
     limits : tuple of float, optional
-        Between which scaled values lie; the axis of figures.
+        Between which scaled values lie; axes and intervals end there.
+    is_success : bool
+        Whether a run succeeds or fails, 1 or 0: the table reports shares of runs.
     """
 
     name: str
@@ -206,6 +211,7 @@ class Measure:
     is_better_high: bool = True
     is_contest: bool = True
     limits: tuple[float, float] | None = None
+    is_success: bool = False
 
 
 ACCURACY = Measure("accuracy", "accuracy (%)", scale=100.0, limits=(0.0, 100.0))
@@ -222,7 +228,8 @@ class Block:
         What the lines are about.
     settings : tuple of str
         The settings behind it. The value of a repetition is the mean over those of them
-        that have it.
+        that have it; settings with repetitions of their own count by their numbers of
+        them in the whole design.
     published : str
         The name of the published block, in `bayesmend.experiments.published`.
     is_drawn : bool
@@ -305,6 +312,8 @@ class Experiment:
     curves : Curves, optional
         For a sweep over many settings: the page has one line for each block and one
         column for each method, and the figure shows curves.
+    departures : tuple of str
+        In what it is not the full protocol, when options changed it.
     """
 
     name: str
@@ -321,11 +330,18 @@ class Experiment:
     focus: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     curves: Curves | None = None
+    departures: tuple[str, ...] = ()
 
     @property
     def files(self) -> tuple[str, ...]:
         """The data files that its settings need."""
         return tuple(sorted({file for s in self.settings for file in s.files}))
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The seconds for each run of the methods that have a limit."""
+        found = {m.name: m.options.get("time_limit") for m in self.methods}
+        return {name: limit for name, limit in found.items() if limit is not None}
 
     def runs(self) -> Iterator[tuple[Run, Method]]:
         """Go through all runs and their methods, repetition by repetition."""

@@ -1,11 +1,12 @@
 """The optional packages of the experiments, imported where they are used."""
 
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
 from bayesmend.errors import MissingDependencyError
 
-__all__ = ["need"]
+__all__ = ["need", "need_all"]
 
 
 def need(module: str) -> Any:
@@ -33,9 +34,32 @@ def need(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        package = module.partition(".")[0]
-        message = (
-            f"this experiment needs {package}. Install what the experiments need: "
-            'pip install "bayesmend[experiments]".'
-        )
-        raise MissingDependencyError(message) from error
+        raise MissingDependencyError(_missing([module])) from error
+
+
+def need_all(modules: Iterable[str]) -> None:
+    """Raise MissingDependencyError, naming all modules that cannot be imported.
+
+    Examples
+    --------
+    >>> need_all(["json", "no_such_package", "nor_this.part"])
+    Traceback (most recent call last):
+    ...
+    bayesmend.errors.MissingDependencyError: this experiment needs no_such_package, ...
+    """
+    absent = []
+    for module in modules:
+        try:
+            import_module(module)
+        except ImportError:
+            absent.append(module)
+    if absent:
+        raise MissingDependencyError(_missing(absent))
+
+
+def _missing(modules: Iterable[str]) -> str:
+    packages = dict.fromkeys(module.partition(".")[0] for module in modules)
+    return (
+        f"this experiment needs {', '.join(packages)}. Install what the experiments "
+        'need: pip install "bayesmend[experiments]".'
+    )

@@ -43,21 +43,36 @@ def draw_lines(lines: Sequence[Line], *, ax: Any) -> Any:
         # Equal values would hide each other: they are spread in a fixed pattern.
         spread = 0.28 * (np.arange(len(values)) * 0.618034 % 1 - 0.5)
         alpha = min(0.7, max(0.15, 10 / len(values)))
-        ax.scatter(values, y + spread, s=8, color=colour, alpha=alpha, linewidths=0)
+        ax.scatter(
+            values,
+            y + spread,
+            s=8,
+            color=colour,
+            alpha=alpha,
+            linewidths=0,
+            clip_on=False,
+        )
         low, high = line.interval.low, line.interval.high
         if np.isfinite(low):
-            ax.plot([low, high], [y, y], color=colour, linewidth=2.5)
-        ax.plot(line.interval.mean, y, "o", color=colour, markersize=6)
+            ax.plot([low, high], [y, y], color=colour, linewidth=2.5, clip_on=False)
+        ax.plot(line.interval.mean, y, "o", color=colour, markersize=6, clip_on=False)
         if line.published is not None:
-            ax.plot(line.published, y, "D", color="#222222", mfc="none", markersize=6)
+            ax.plot(
+                line.published,
+                y,
+                "D",
+                color="#222222",
+                mfc="none",
+                markersize=6,
+                clip_on=False,
+            )
     ax.set_yticks(range(len(lines)), [line.method.label for line in lines])
     ax.set_ylim(len(lines) - 0.5, -0.5)
     ax.set_title(lines[0].block.label, loc="left", fontsize=9)
     ax.tick_params(labelsize=8)
-    if lines[0].measure.limits is not None:
-        low, high = lines[0].measure.limits
-        margin = 0.02 * (high - low)
-        ax.set_xlim(low - margin, high + margin)
+    limits = lines[0].measure.limits
+    if limits is not None and np.isfinite(limits).all():
+        ax.set_xlim(limits)
     ax.grid(axis="x", linewidth=0.4, alpha=0.6)
     ax.set_axisbelow(True)
     return ax

@@ -31,6 +31,7 @@ from bayesmend.seed import Seed, as_generator
 
 __all__ = [
     "IMPUTERS",
+    "NEEDS",
     "Imputed",
     "Imputer",
     "impute_forest",
@@ -242,6 +243,16 @@ IMPUTERS: Mapping[str, Imputer] = MappingProxyType(
         "miceforest": impute_miceforest,
     }
 )
+
+NEEDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "knn": ("sklearn.impute",),
+        "forest": ("sklearn.ensemble",),
+        "logistic": ("sklearn.linear_model",),
+        "miceforest": ("pandas", "lightgbm", "miceforest"),
+    }
+)
+"""The modules of other packages that each imputer imports."""
 
 
 def one_hot(codes: Codes, card: NDArray[np.integer[Any]]) -> NDArray[np.float64]:

@@ -188,7 +188,16 @@ EM_HARD = Method(
 MODE = Method("mode", "mode", solve_mode)
 TRUTH = Method("truth", "true network (ceiling)", solve_truth, is_reference=True)
 SVMS = tuple(
-    Method(f"svm-{kernel}", f"SVM ({kernel})", solve_svm, {"kernel": kernel}, "svm")
+    Method(
+        f"svm-{kernel}",
+        f"SVM ({kernel})",
+        solve_svm,
+        {"kernel": kernel},
+        family="svm",
+        needs=("sklearn.svm",),
+    )
     for kernel in KERNELS
 )
-LAPLACIAN_SVM = Method("lapsvm", "Laplacian SVM", solve_laplacian_svm)
+LAPLACIAN_SVM = Method(
+    "lapsvm", "Laplacian SVM", solve_laplacian_svm, needs=("sklearn.base",)
+)

@@ -10,25 +10,26 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from bayesmend.errors import DataError, ParameterError
-from bayesmend.experiments.design import Experiment, fingerprint
+from bayesmend.experiments.design import Experiment, Measure, fingerprint
+from bayesmend.experiments.fields import find_fault
 
-__all__ = ["RawRows", "Row", "Say", "check_protocol", "read_rows"]
+__all__ = ["RawRows", "Row", "Say", "check_data", "check_protocol", "read_rows"]
 
 Row = dict[str, Any]
 Say = Callable[[str], None]
 """Told what a person should know, a sentence at a time."""
 
-_NEEDED = ("experiment", "setting", "repetition", "method", "accuracy", "design")
 
-
-def read_rows(path: Path, *, say: Say) -> list[Row]:
+def read_rows(path: Path, *, say: Say, measures: Sequence[Measure] = ()) -> list[Row]:
     """Read raw rows; a torn last line is left out, with a message.
+
+    The fields that `measures` name must hold numbers.
 
     Raises
     ------
@@ -43,7 +44,7 @@ def read_rows(path: Path, *, say: Say) -> list[Row]:
     whole, torn = _split(content)
     if torn:
         say(_torn(path, torn))
-    return _parse(path, whole)
+    return _parse(path, whole, measures)
 
 
 class RawRows:
@@ -55,16 +56,20 @@ class RawRows:
         The file; made if needed, with its folder.
     say : callable
         Told about a torn last line.
+    measures : sequence of Measure
+        Fields that must hold numbers.
     """
 
-    def __init__(self, path: Path, *, say: Say) -> None:
+    def __init__(
+        self, path: Path, *, say: Say, measures: Sequence[Measure] = ()
+    ) -> None:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
             self._lock()
             whole, torn = _split(path.read_bytes())
-            self.rows = _parse(path, whole)
+            self.rows = _parse(path, whole, measures)
             if torn:
                 os.ftruncate(self._handle, len(whole))
                 say(_torn(path, torn))
@@ -136,6 +141,32 @@ def check_protocol(experiment: Experiment, rows: Iterable[Row], path: Path) -> N
             raise ParameterError(message)
 
 
+def check_data(
+    rows: Iterable[Row], present: Mapping[str, Mapping[str, str]] | None = None
+) -> None:
+    """Raise DataError when rows of a setting were made with different data files.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        Raw rows; old ones without checksums say nothing.
+    present : mapping of str to mapping, optional
+        The checksums of the files that are there now, by setting and file.
+    """
+    seen = {setting: dict(files) for setting, files in (present or {}).items()}
+    for row in rows:
+        known = seen.setdefault(row["setting"], {})
+        for file, found in row.get("data", {}).items():
+            other = known.setdefault(file, found)
+            if other != found:
+                message = (
+                    f"rows of setting {row['setting']} were made with another file "
+                    f"{file} (SHA-256 {found}..., not {other}...). Put the file they "
+                    "were made with back, or start anew in another folder with --out."
+                )
+                raise DataError(message)
+
+
 def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     """Say which parameters differ, old value first.
 
@@ -180,17 +211,18 @@ def _torn(path: Path, torn: bytes) -> str:
     )
 
 
-def _parse(path: Path, content: bytes) -> list[Row]:
+def _parse(path: Path, content: bytes, measures: Sequence[Measure]) -> list[Row]:
     rows = []
     for number, line in enumerate(content.split(b"\n")[:-1], start=1):
         try:
             row = json.loads(line)
+            fault = find_fault(row, measures)
         except ValueError:
-            row = None
-        if not isinstance(row, dict) or not all(name in row for name in _NEEDED):
+            fault = "it is no JSON"
+        if fault:
             message = (
-                f"'{path}', line {number}, is not a raw row. Remove that line, or name "
-                "another folder with --out."
+                f"'{path}', line {number}, is not a raw row: {fault}. Remove that "
+                "line, or name another folder with --out."
             )
             raise DataError(message)
         rows.append(row)

@@ -3,13 +3,12 @@
 Everything measured comes from raw rows. The value of a repetition is the mean over the
 settings of a block that have this repetition, and counts only when all of them are
 there: a half-finished experiment gives a smaller number of repetitions, not a skewed
-mean.
+mean. Where settings have repetitions of their own, see `bayesmend.experiments.strata`.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -17,15 +16,17 @@ from itertools import combinations
 from bayesmend.errors import DataError
 from bayesmend.experiments.design import Block, Experiment, Measure, Method
 from bayesmend.experiments.published import published_values
-from bayesmend.experiments.rawrows import Row
+from bayesmend.experiments.rawrows import Row, check_data
 from bayesmend.experiments.statistics import (
     MeanInterval,
     PairedT,
     SignTest,
     mean_interval,
     paired_t,
+    share_interval,
     sign_test,
 )
+from bayesmend.experiments.strata import Strata
 
 __all__ = ["Comparison", "Line", "Results", "summarise"]
 
@@ -54,6 +55,9 @@ class Line:
     is_best : bool
         Significantly better (paired t-test, 5 %) than every competitor that is not
         itself marked.
+    is_weighted : bool
+        The runs there are have other shares of the settings than the design: means are
+        weighted by those of the design, without an interval and tests.
     mean_hidden, mean_seconds : float
         Hidden cells and seconds of a run, in the mean.
     share_optimal, mean_gap : float, optional
@@ -72,6 +76,7 @@ class Line:
     mean_gap: float | None
     is_shown: bool = True
     is_best: bool = False
+    is_weighted: bool = False
 
     @property
     def difference(self) -> float | None:
@@ -101,6 +106,7 @@ class Results:
     n_done: int
     n_all: int
     versions: tuple[str, ...]
+    n_builds: int
 
     @property
     def is_complete(self) -> bool:
@@ -122,7 +128,8 @@ def summarise(experiment: Experiment, rows: Iterable[Row]) -> Results:
     Raises
     ------
     DataError
-        When methods were given different tables in the same run.
+        When methods were given different tables in the same run, or runs of a setting
+        different data.
     """
     wanted = {(u.setting.name, u.repetition, m.name) for u, m in experiment.runs()}
     kept: dict[tuple[str, int, str], Row] = {}
@@ -130,13 +137,14 @@ def summarise(experiment: Experiment, rows: Iterable[Row]) -> Results:
         key = (row["setting"], row["repetition"], row["method"])
         if key in wanted:
             kept.setdefault(key, row)
+    check_data(kept.values())
     _check_tables(kept.values())
     lines: list[Line] = []
     comparisons: list[Comparison] = []
     for measure in experiment.measures:
         for block in experiment.blocks:
             found = _block_lines(experiment, block, measure, kept)
-            pairs = _compare(found)
+            pairs = _compare(found, Strata.of(experiment, block))
             lines += _mark(found, pairs)
             comparisons += pairs
     versions = sorted({str(row.get("version", "")) for row in kept.values()})
@@ -147,6 +155,8 @@ def summarise(experiment: Experiment, rows: Iterable[Row]) -> Results:
         len(kept),
         len(wanted),
         tuple(versions),
+        # Old rows do not name their build: it counts as one.
+        len({row.get("build", "") for row in kept.values()}),
     )
 
 
@@ -170,51 +180,66 @@ def _block_lines(
     kept: Mapping[tuple[str, int, str], Row],
 ) -> list[Line]:
     published = published_values(experiment.name, block.published)
+    strata = Strata.of(experiment, block)
     lines = []
     for method in experiment.methods:
-        groups = _repetitions(experiment, block, method, kept)
+        groups = _repetitions(strata, method, kept)
         values = _values(groups, measure)
         is_told = method.reports is None or measure.name in method.reports
-        if not values or not is_told:
+        if not values or not is_told or not strata.is_covered(values):
             continue
-        used = [row for repetition in values for row in groups[repetition]]
+        used = [(number, row) for number in values for row in groups[number]]
         gaps = _gaps(used)
+        is_weighted = not strata.is_proportional(values)
         lines.append(
             Line(
                 block=block,
                 measure=measure,
                 method=method,
                 values=values,
-                interval=mean_interval(list(values.values())),
+                interval=_interval(values, measure, strata, is_weighted=is_weighted),
                 published=published.get(method.family or method.name)
                 if measure.name == "accuracy"
                 else None,
-                mean_hidden=_mean([row["n_hidden"] for row in used]),
-                mean_seconds=_mean([row["seconds"] for row in used]),
-                share_optimal=_mean([r["status"] == "optimal" for r in used])
+                mean_hidden=strata.mean([(n, row["n_hidden"]) for n, row in used]),
+                mean_seconds=strata.mean([(n, row["seconds"]) for n, row in used]),
+                share_optimal=strata.mean(
+                    [(n, row["status"] == "optimal") for n, row in used]
+                )
                 if gaps
                 else None,
-                mean_gap=_mean(gaps) if gaps else None,
+                mean_gap=strata.mean(gaps) if gaps else None,
+                is_weighted=is_weighted,
             )
         )
     return _choose_in_families(lines)
 
 
+def _interval(
+    values: Values, measure: Measure, strata: Strata, *, is_weighted: bool
+) -> MeanInterval:
+    numbers = list(values.values())
+    if is_weighted:
+        mean = strata.mean(values.items())
+        return replace(mean_interval(numbers), mean=mean, low=math.nan, high=math.nan)
+    if not measure.is_success:
+        return mean_interval(numbers, limits=measure.limits)
+    found = share_interval([number / measure.scale for number in numbers])
+    return replace(
+        found,
+        mean=_mean(numbers),
+        low=measure.scale * found.low,
+        high=measure.scale * found.high,
+    )
+
+
 def _repetitions(
-    experiment: Experiment,
-    block: Block,
-    method: Method,
-    kept: Mapping[tuple[str, int, str], Row],
+    strata: Strata, method: Method, kept: Mapping[tuple[str, int, str], Row]
 ) -> dict[int, list[Row]]:
-    """Give the rows of each repetition that all settings of the block have."""
-    asked: dict[int, list[str]] = defaultdict(list)
-    for setting in experiment.settings:
-        if setting.name in block.settings:
-            for repetition in setting.repetitions:
-                asked[repetition].append(setting.name)
+    """Give the rows of each repetition that all of its settings have."""
     return {
         repetition: [kept[name, repetition, method.name] for name in names]
-        for repetition, names in asked.items()
+        for repetition, names in strata.settings.items()
         if all((name, repetition, method.name) in kept for name in names)
     }
 
@@ -229,10 +254,10 @@ def _values(groups: Mapping[int, Sequence[Row]], measure: Measure) -> Values:
     return values
 
 
-def _gaps(rows: Iterable[Row]) -> list[float]:
+def _gaps(rows: Iterable[tuple[int, Row]]) -> list[tuple[int, float]]:
     return [
-        max(0.0, row["bound"] - row["score"])
-        for row in rows
+        (repetition, max(0.0, row["bound"] - row["score"]))
+        for repetition, row in rows
         if row.get("bound") is not None and row.get("score") is not None
     ]
 
@@ -260,11 +285,11 @@ def _merit(line: Line) -> float:
     return line.interval.mean * (1 if line.measure.is_better_high else -1)
 
 
-def _compare(lines: Sequence[Line]) -> list[Comparison]:
+def _compare(lines: Sequence[Line], strata: Strata) -> list[Comparison]:
     comparisons = []
     for one, two in combinations(lines, 2):
         common = sorted(one.values.keys() & two.values.keys())
-        if not common:
+        if not common or not strata.is_proportional(common):
             continue
         a = [one.values[repetition] for repetition in common]
         b = [two.values[repetition] for repetition in common]
@@ -287,24 +312,34 @@ def _mark(lines: Sequence[Line], comparisons: Sequence[Comparison]) -> list[Line
     As in the paper, two marked results are each significantly better than the rest,
     and not necessarily different from each other.
     """
-    rivals = [
+    names = _rivals(lines)
+    wins = {_winner(found) for found in comparisons}
+    # Whoever beats all the others has more wins than any of them.
+    rivals = sorted(names, key=lambda one: -sum((one, two) in wins for two in names))
+    marked: set[str] = set()
+    for size in range(1, len(rivals)):
+        ahead, behind = rivals[:size], rivals[size:]
+        if all((one, two) in wins for one in ahead for two in behind):
+            marked = set(ahead)
+            break
+    return [replace(x, is_best=x.method.name in marked and x.is_shown) for x in lines]
+
+
+def _rivals(lines: Sequence[Line]) -> list[str]:
+    """Name the methods that compete; half-finished ones do not yet."""
+    found = [
         x
         for x in lines
         if x.is_shown and x.measure.is_contest and not x.method.is_reference
     ]
-    rivals.sort(key=_merit, reverse=True)
-    p_values = {
-        frozenset((c.method.name, c.other.name)): c.t_test.p_value for c in comparisons
-    }
+    most = max((x.interval.n for x in found), default=0)
+    return [x.method.name for x in found if x.interval.n == most]
 
-    def beats(one: Line, two: Line) -> bool:
-        p = p_values.get(frozenset((one.method.name, two.method.name)), math.nan)
-        return p < LEVEL and _merit(one) > _merit(two)
 
-    marked: set[str] = set()
-    for size in range(1, len(rivals)):
-        ahead, behind = rivals[:size], rivals[size:]
-        if all(beats(one, two) for one in ahead for two in behind):
-            marked = {line.method.name for line in ahead}
-            break
-    return [replace(x, is_best=x.method.name in marked and x.is_shown) for x in lines]
+def _winner(found: Comparison) -> tuple[str, str] | None:
+    """Name the better method and the other one, if their pairs tell them apart."""
+    if not found.t_test.is_significant(LEVEL):
+        return None
+    names = (found.method.name, found.other.name)
+    is_more = found.t_test.mean_difference > 0
+    return names if is_more == found.measure.is_better_high else names[::-1]

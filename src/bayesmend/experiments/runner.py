@@ -26,7 +26,14 @@ from bayesmend.data import IncompleteData
 from bayesmend.errors import BayesmendError, ParameterError, ShortfallWarning
 from bayesmend.experiments.design import Answer, Experiment, Method, Run, Task
 from bayesmend.experiments.design import fingerprint as make_fingerprint
-from bayesmend.experiments.rawrows import RawRows, Row, Say, check_protocol
+from bayesmend.experiments.provenance import build
+from bayesmend.experiments.rawrows import (
+    RawRows,
+    Row,
+    Say,
+    check_data,
+    check_protocol,
+)
 from bayesmend.experiments.sources import DataFolder
 from bayesmend.experiments.workers import prepare_worker
 from bayesmend.hidden import Hidden
@@ -94,8 +101,9 @@ def run_experiment(
         raise ParameterError(message)
     part = experiment if part is None else part
     folder.check(part.files)
-    with RawRows(path, say=say) as raw:
+    with RawRows(path, say=say, measures=experiment.measures) as raw:
         check_protocol(experiment, raw.rows, path)
+        check_data(raw.rows, {s.name: folder.checksums(s.files) for s in part.settings})
         units = list(pending(part, raw.rows))
         begun, n_before = time.monotonic(), len(raw.rows)
         rows = (
@@ -154,6 +162,7 @@ def execute(
         )
         raise RunError(message) from error
     more = {
+        "data": folder.checksums(run.setting.files),
         "seconds": round(seconds, 6),
         "n_threads": n_threads,
         "warnings": [f"{w.category.__name__}: {w.message}" for w in caught],
@@ -186,6 +195,7 @@ def _row(
         "status": answer.status,
         **more,
         "version": __version__,
+        "build": build(),
         "cpu": cpu_name(),
         "by_value": count_by_value(task.hidden, answer.completed),
         **answer.extra,

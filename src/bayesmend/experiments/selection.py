@@ -8,7 +8,7 @@ from dataclasses import replace
 from bayesmend.errors import ParameterError
 from bayesmend.experiments.design import Experiment, Method, Setting
 
-__all__ = ["select"]
+__all__ = ["has_method", "has_setting", "select"]
 
 
 def select(
@@ -50,12 +50,22 @@ def select(
     )
 
 
+def has_method(experiment: Experiment, name: str) -> bool:
+    """Tell whether a method or a family of methods has this name."""
+    return any(name in (method.name, method.family) for method in experiment.methods)
+
+
+def has_setting(experiment: Experiment, start: str) -> bool:
+    """Tell whether the name of a setting starts like this."""
+    return any(setting.name.startswith(start) for setting in experiment.settings)
+
+
 def _named(experiment: Experiment, names: Sequence[str] | None) -> tuple[Method, ...]:
     if names is None:
         return experiment.methods
     known = {name for m in experiment.methods for name in (m.name, m.family) if name}
     for name in names:
-        if name not in known:
+        if not has_method(experiment, name):
             message = (
                 f"{experiment.name} has no method {name!r}. Known: "
                 f"{', '.join(sorted(known))}."
@@ -70,7 +80,7 @@ def _starting_with(
     if starts is None:
         return experiment.settings
     for start in starts:
-        if not any(s.name.startswith(start) for s in experiment.settings):
+        if not has_setting(experiment, start):
             known = ", ".join(s.name for s in experiment.settings)
             message = (
                 f"{experiment.name} has no setting that starts with {start!r}. "

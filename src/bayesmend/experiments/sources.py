@@ -6,6 +6,8 @@ in its subfolder ``networks``.
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from pathlib import Path
 from bayesmend.data import IncompleteData
 from bayesmend.datasets import available_networks, load_network
 from bayesmend.errors import DataError
+from bayesmend.experiments.provenance import DIGITS
 from bayesmend.formats import read_network
 from bayesmend.network import Network
 
@@ -105,8 +108,7 @@ class DataFolder:
     def table(self, file: str) -> IncompleteData:
         """Read a table; every column is text."""
         self.check([file])
-        assert self.path is not None
-        return _read_table(self.path / file)
+        return _read_table(self._place(file))
 
     def network(self, name: str) -> Network:
         """Read a network; those that ship with the package need no folder."""
@@ -114,6 +116,12 @@ class DataFolder:
             return load_network(name)
         self.check([network_file(name)])
         return _read_network(self._place(network_file(name)))
+
+    def checksums(self, files: Iterable[str]) -> dict[str, str]:
+        """Give the beginning of the SHA-256 of files, the same packed or not."""
+        files = sorted(files)
+        self.check(files)
+        return {file: _checksum(self._place(file)) for file in files}
 
     def _place(self, file: str) -> Path:
         assert self.path is not None
@@ -126,6 +134,14 @@ class DataFolder:
 
 def _source(file: str) -> str:
     return SOURCES.get(file, "a file of your own")
+
+
+@lru_cache(maxsize=64)
+def _checksum(path: Path) -> str:
+    content = path.read_bytes()
+    if path.suffix == ".gz":
+        content = gzip.decompress(content)
+    return hashlib.sha256(content).hexdigest()[:DIGITS]
 
 
 # Each run reads its table anew, thousands of times.

@@ -14,10 +14,14 @@ __all__ = [
     "SignTest",
     "mean_interval",
     "paired_t",
+    "share_interval",
     "sign_test",
 ]
 
 Floats = NDArray[np.float64]
+
+_FEWEST = 3
+"""The fewest values that have an interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +35,11 @@ class PairedT:
     mean_a, mean_b, mean_difference : float
         Means, and the mean of a - b.
     t : float
-        The statistic; infinite when all differences are equal and not 0, NaN when
-        there is none.
+        The statistic; NaN when there is none.
     p_value : float
-        NaN when no test is possible: fewer than two pairs, or all differences 0.
+        NaN when no test is possible: fewer than two pairs, or all differences equal.
     note : str
-        Why the p-value is NaN or exactly 0; empty otherwise.
+        Why the p-value is NaN; empty otherwise.
     """
 
     n: int
@@ -83,7 +86,7 @@ class SignTest:
 
 @dataclass(frozen=True, slots=True)
 class MeanInterval:
-    """A mean with its t interval.
+    """A mean with its interval.
 
     Attributes
     ----------
@@ -92,7 +95,7 @@ class MeanInterval:
     mean : float
         Their mean; NaN without any.
     low, high : float
-        Ends of the interval; NaN with fewer than two values.
+        Ends of the interval; NaN with fewer than three values.
     level : float
         Its coverage.
     """
@@ -107,6 +110,12 @@ class MeanInterval:
     def half_width(self) -> float:
         """Half the length of the interval."""
         return (self.high - self.low) / 2
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the mean lies in the middle, up to rounding."""
+        off = abs(self.high + self.low - 2 * self.mean)
+        return off <= 1e-9 * max(1.0, abs(self.mean))
 
 
 def paired_t(a: ArrayLike, b: ArrayLike) -> PairedT:
@@ -143,12 +152,10 @@ def paired_t(a: ArrayLike, b: ArrayLike) -> PairedT:
     # Equal differences come out of the subtraction with rounding.
     scale = float(np.abs([a, b]).max())
     if error <= 1e-14 * scale:
-        if abs(mean) <= 1e-14 * scale:
-            return PairedT(
-                *means, nan, nan, "all differences are 0: no test is possible"
-            )
-        t = float("inf") if mean > 0 else float("-inf")
-        return PairedT(*means, t, 0.0, "all differences are equal")
+        # Without a spread there is nothing to measure a difference by, however large.
+        value = "0" if abs(mean) <= 1e-14 * scale else "equal"
+        note = f"all differences are {value}: no test is possible"
+        return PairedT(*means, nan, nan, note)
     t = mean / error
     p_value = 2 * float(need("scipy.special").stdtr(n - 1, -abs(t)))
     return PairedT(*means, t, p_value)
@@ -184,7 +191,9 @@ def sign_test(a: ArrayLike, b: ArrayLike) -> SignTest:
     return SignTest(len(a), wins, losses, ties, min(1.0, 2 * float(tail)))
 
 
-def mean_interval(x: ArrayLike, level: float = 0.95) -> MeanInterval:
+def mean_interval(
+    x: ArrayLike, level: float = 0.95, limits: tuple[float, float] | None = None
+) -> MeanInterval:
     """Return the mean of values and the interval that covers it by the t distribution.
 
     Parameters
@@ -193,11 +202,14 @@ def mean_interval(x: ArrayLike, level: float = 0.95) -> MeanInterval:
         Finite values.
     level : float, default=0.95
         Coverage, between 0 and 1.
+    limits : tuple of float, optional
+        Between which all values lie; the interval ends there.
 
     Returns
     -------
     MeanInterval
-        With ends NaN when there are fewer than two values.
+        With ends NaN when there are fewer than three values: an interval of two spans
+        six times their distance at either side.
 
     Examples
     --------
@@ -205,16 +217,63 @@ def mean_interval(x: ArrayLike, level: float = 0.95) -> MeanInterval:
     >>> found.mean, round(found.low, 3), round(found.high, 3)
     (2.0, -0.484, 4.484)
     """
-    if not 0 < level < 1:
-        message = f"level must lie between 0 and 1. Got {level!r} instead."
-        raise ParameterError(message)
+    _check_level(level)
     values = _finite("x", x)
     n, mean = len(values), _mean(values)
-    if n < 2:
+    if n < _FEWEST:
         return MeanInterval(n, mean, float("nan"), float("nan"), level)
     quantile = float(need("scipy.special").stdtrit(n - 1, (1 + level) / 2))
     half = quantile * float(values.std(ddof=1)) / n**0.5
-    return MeanInterval(n, mean, mean - half, mean + half, level)
+    low, high = mean - half, mean + half
+    if limits is not None:
+        low, high = max(low, limits[0]), min(high, limits[1])
+    return MeanInterval(n, mean, low, high, level)
+
+
+def share_interval(x: ArrayLike, level: float = 0.95) -> MeanInterval:
+    """Return a share of successes with the interval of Clopper and Pearson.
+
+    Parameters
+    ----------
+    x : array of shape (n_values,)
+        1 for a success, 0 for a failure. A share in between (of the runs of one
+        repetition) counts as so much of a success: the interval is then wider than it
+        need be, as if these runs always succeeded or failed together.
+    level : float, default=0.95
+        Coverage at the least, between 0 and 1.
+
+    Returns
+    -------
+    MeanInterval
+        With ends NaN when there are fewer than three values.
+
+    Examples
+    --------
+    >>> found = share_interval([1.0] * 10)
+    >>> found.mean, round(found.low, 4), found.high
+    (1.0, 0.6915, 1.0)
+    """
+    _check_level(level)
+    values = _finite("x", x)
+    if ((values < 0) | (values > 1)).any():
+        message = "x must hold shares from 0 to 1. Leave out what is none."
+        raise ParameterError(message)
+    n, mean, successes = len(values), _mean(values), float(values.sum())
+    if n < _FEWEST:
+        return MeanInterval(n, mean, float("nan"), float("nan"), level)
+    quantile, tail = need("scipy.special").betaincinv, (1 - level) / 2
+    low, high = 0.0, 1.0
+    if successes > 0:
+        low = float(quantile(successes, n - successes + 1, tail))
+    if successes < n:
+        high = float(quantile(successes + 1, n - successes, 1 - tail))
+    return MeanInterval(n, mean, low, high, level)
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        message = f"level must lie between 0 and 1. Got {level!r} instead."
+        raise ParameterError(message)
 
 
 def _pairs(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:

@@ -76,12 +76,16 @@ def lay_out(lines: Iterable[Line], curves: Curves) -> Sweep:
 
 
 def show_mean(line: Line, most: int) -> str:
-    """Show mean and half the interval; the repetitions where they are fewer."""
+    """Show mean and interval; the repetitions where they are fewer."""
     digits, interval = line.measure.digits, line.interval
     mean = f"{interval.mean:.{digits}f}"
     text = f"**{mean}**" if line.is_best else mean
     if math.isfinite(interval.half_width):
-        text += f" ± {interval.half_width:.{digits}f}"
+        text += (
+            f" ± {interval.half_width:.{digits}f}"
+            if interval.is_symmetric
+            else f" [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
+        )
     return text if interval.n == most else f"{text} ({interval.n})"
 
 

@@ -32,6 +32,11 @@ _TEST_COLUMNS = (
     *("mean_difference", "t", "p_t", "better", "worse", "equal", "p_sign"),
 )
 
+_BOLD = (
+    "Bold: significantly better (paired t-test, 5 %) than every method of the setting "
+    "that is not bold; a method with fewer repetitions than others does not compete."
+)
+
 
 def write_results(results: Results, folder: Path) -> list[Path]:
     """Write the tables, each whole or not at all; give their paths."""
@@ -59,10 +64,22 @@ def render_markdown(results: Results) -> str:
             f"other pairs are in `{experiment.name}-tests.csv`.\n"
         )
         parts.append(tests)
-    if experiment.notes:
+    notes = [*experiment.notes, *_limit_note(results)]
+    if notes:
         parts.append("## Protocol\n")
-        parts.append("\n".join(f"- {note}" for note in experiment.notes) + "\n")
+        parts.append("\n".join(f"- {note}" for note in notes) + "\n")
     return "\n".join(parts)
+
+
+def _limit_note(results: Results) -> list[str]:
+    """Say how many seconds the methods of the page had, where they had a limit."""
+    present = {line.method.name for line in results.lines}
+    by_limit: dict[float, list[str]] = {}
+    for method, limit in results.experiment.limits.items():
+        if method in present:
+            by_limit.setdefault(limit, []).append(method)
+    texts = [f"{limit:g} s ({', '.join(found)})" for limit, found in by_limit.items()]
+    return [f"Limit of each run: {', '.join(texts)}."] if texts else []
 
 
 def render_tables(results: Results) -> str:
@@ -87,13 +104,16 @@ def render_tables(results: Results) -> str:
 def _extent(results: Results) -> str:
     """Say how much of the protocol the table rests on."""
     done = f"{results.n_done:,} of {results.n_all:,}"
+    lacks = [] if results.is_complete else [f"{done} runs, hence fewer repetitions"]
+    lacks += results.experiment.departures
     text = (
-        f"All {done} runs of the full protocol."
-        if results.is_complete
-        else f"**Not the full protocol:** {done} runs, hence fewer repetitions."
+        f"**Not the full protocol:** {'; '.join(lacks)}."
+        if lacks
+        else f"All {done} runs of the full protocol."
     )
     versions = ", ".join(results.versions)
-    return f"{text} bayesmend {versions}, seed {results.experiment.seed}.\n"
+    builds = f", rows of {results.n_builds} builds" if results.n_builds > 1 else ""
+    return f"{text} bayesmend {versions}{builds}, seed {results.experiment.seed}.\n"
 
 
 def _markdown_table(lines: Sequence[Line]) -> str:
@@ -122,10 +142,12 @@ def _markdown_table(lines: Sequence[Line]) -> str:
         row += [f"{line.mean_seconds:.3g}"]
         row += [_proof(line)] if has_bounds else []
         rows.append(row)
-    legend = (
-        "Bold: significantly better (paired t-test, 5 %) than every method of the "
-        "setting that is not bold."
-    )
+    legend = _BOLD
+    if any(line.is_weighted for line in lines):
+        legend += (
+            " Without interval and tests: means over classes of which only a part of "
+            "the runs is there, weighted by the numbers of runs of the full protocol."
+        )
     if is_compared:
         legend += f" Published: {SOURCE}."
     return f"{_table(header, rows)}\n{legend}\n"
@@ -138,15 +160,13 @@ def _sweep_table(lines: Sequence[Line], experiment: Experiment) -> str:
         *lay_out(lines, experiment.curves).table(experiment.curves.x_label, show_mean)
     )
     legend = (
-        "Mean ± half the 95 % interval; in brackets the repetitions of a method that "
-        f"has fewer than others. All else is in `{experiment.name}.csv`, the paired "
-        f"tests in `{experiment.name}-tests.csv`."
+        "Mean ± half the 95 % interval, or [its ends] where it is not symmetric; in "
+        "brackets the repetitions of a method that has fewer than others. All else is "
+        f"in `{experiment.name}.csv`, the paired tests in "
+        f"`{experiment.name}-tests.csv`."
     )
     if any(line.is_best for line in lines):
-        legend += (
-            " Bold: significantly better (paired t-test, 5 %) than every method of "
-            "the setting that is not bold."
-        )
+        legend += f" {_BOLD}"
     return f"{table}\n{legend}\n"
 
 
