@@ -66,7 +66,8 @@ def learn_em(
     score : Score or str, default="bdeu"
         The rule by which structures are compared on expected counts, or its name.
     ess : float, default=1.0
-        Equivalent sample size when `score` is a name, and of the parameters.
+        Equivalent sample size when `score` is a name. The parameters have that of the
+        score.
     max_parents : int, default=3
         Largest number of parents.
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
