@@ -6,6 +6,7 @@ import pty
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from clirunner import fails, ok, run
@@ -13,6 +14,7 @@ from test_cli_learn import read_until
 from test_tables import write_csv
 
 from bayesmend.experiments.catalog import NAMES
+from bayesmend.experiments.sources import GUIDE, SOURCES
 
 ASIA = ("table1", "--settings", "asia", "--methods", "exact,mode")
 FILES = {
@@ -98,12 +100,24 @@ def test_absent_data_are_named_with_their_source(tmp_path):
     assert message == (
         "Error: no folder of data is named. Name one with --data or BAYESMEND_DATA, "
         "with these files in it: car.csv (Car Evaluation, UCI Machine Learning "
-        "Repository, https://archive.ics.uci.edu/dataset/19)."
+        "Repository, https://archive.ics.uci.edu/dataset/19). How to prepare each: "
+        "docs/howto/reproduce.md."
     )
     message = fails(1, "reproduce", "table1", "--data", tmp_path)
     assert message.startswith(f"Error: folder '{tmp_path}' lacks data. Put there: ")
     assert "networks/bnrep_foodallergy1.bif (network foodallergy1 of the R" in message
+    assert (
+        "networks/surrogate_breast8.bif (a stand-in for an unpublished network, not "
+        "for download: make it, a tree-augmented naive Bayes network over 8 binary "
+        "variables, from Breast Cancer, "
+    ) in message
+    assert message.endswith(" How to prepare each: docs/howto/reproduce.md.")
     assert not (tmp_path / "out").exists()
+
+
+def test_the_guide_tells_of_every_file():
+    guide = (Path(__file__).parents[1] / GUIDE).read_text()
+    assert [file for file in SOURCES if f"`{file}`" not in guide] == []
 
 
 def test_other_parameters_need_another_folder(tmp_path):

@@ -29,6 +29,13 @@ VARIABLE = "BAYESMEND_DATA"
 _UCI = "UCI Machine Learning Repository, https://archive.ics.uci.edu/dataset"
 _GRUDER = "data 'gruder' of the R package longmera (Gruder et al. 1993)"
 _BNLEARN = "Bayesian Network Repository, https://www.bnlearn.com/bnrepository"
+_STAND_IN = (
+    "a stand-in for an unpublished network, not for download: make it, a tree-"
+    "augmented naive Bayes network over"
+)
+
+GUIDE = "docs/howto/reproduce.md"
+"""Where the documentation says how each file is prepared from its source."""
 
 SOURCES = {
     "car.csv": f"Car Evaluation, {_UCI}/19",
@@ -44,12 +51,10 @@ SOURCES = {
     "votes.csv": f"Congressional Voting Records, {_UCI}/105",
     "networks/bnrep_foodallergy1.bif": "network foodallergy1 of the R package bnRep",
     "networks/surrogate_breast8.bif": (
-        "a stand-in for an unpublished network: tree-augmented naive Bayes over 8 "
-        f"binary variables of Breast Cancer, {_UCI}/14"
+        f"{_STAND_IN} 8 binary variables, from Breast Cancer, {_UCI}/14"
     ),
     "networks/surrogate_prostate11_tan.bif": (
-        "a stand-in for an unpublished network: tree-augmented naive Bayes over 11 "
-        f"binary variables of Hepatitis, {_UCI}/46"
+        f"{_STAND_IN} 11 binary variables, from Hepatitis, {_UCI}/46"
     ),
 }
 SOURCES |= {
@@ -97,12 +102,13 @@ class DataFolder:
             return
         wanted = "; ".join(f"{name} ({_source(name)})" for name in absent)
         if self.path is None:
-            message = (
+            lack = (
                 f"no folder of data is named. Name one with --data or {VARIABLE}, with "
-                f"these files in it: {wanted}."
+                "these files in it"
             )
         else:
-            message = f"folder '{self.path}' lacks data. Put there: {wanted}."
+            lack = f"folder '{self.path}' lacks data. Put there"
+        message = f"{lack}: {wanted}. How to prepare each: {GUIDE}."
         raise DataError(message)
 
     def table(self, file: str) -> IncompleteData:
