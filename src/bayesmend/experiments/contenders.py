@@ -18,12 +18,12 @@ from bayesmend.learning import learn
 from bayesmend.structure.solvers import Solver
 
 __all__ = [
-    "CEILING",
     "COMPLETE",
     "KNN",
     "LEARNERS",
     "LOCAL",
     "PEERS",
+    "REFERENCE",
     "auto",
     "learners",
 ]
@@ -103,7 +103,7 @@ LOCAL = Method(
     {"method": "local", "max_parents": MAX_PARENTS, "restarts": 5, "solver": "order"},
 )
 LEARNERS = (EM, EM_HARD, LOCAL)
-CEILING = replace(TRUTH, reports=("accuracy", "log_loss"))
+REFERENCE = replace(TRUTH, reports=("accuracy", "log_loss"))
 COMPLETE = Method(
     "complete",
     "nothing hidden",

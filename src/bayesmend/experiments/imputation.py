@@ -1,16 +1,16 @@
 """Imputation and structure against other packages and the true network.
 
 Samples of four public networks, cells hidden by three mechanisms at four rates. The
-true network is the ceiling for accuracy, the structure learned from the table before
+true network is the reference for accuracy, the structure learned from the table before
 anything was hidden that for the structural Hamming distance.
 """
 
 from __future__ import annotations
 
 from bayesmend.experiments.contenders import (
-    CEILING,
     COMPLETE,
     PEERS,
+    REFERENCE,
     auto,
     learners,
 )
@@ -66,7 +66,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         name="imputation",
         title="Imputation and structure from incomplete data, against peers",
         settings=tuple(settings),
-        methods=(*learners(em_limit), auto(auto_limit), *PEERS, CEILING, COMPLETE),
+        methods=(*learners(em_limit), auto(auto_limit), *PEERS, REFERENCE, COMPLETE),
         blocks=tuple(map(block_of, settings)),
         make=make,
         seed=seed,

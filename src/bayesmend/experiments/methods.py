@@ -186,7 +186,7 @@ EM_HARD = Method(
     {"hard": True, "max_parents": MAX_PARENTS},
 )
 MODE = Method("mode", "mode", solve_mode)
-TRUTH = Method("truth", "true network (ceiling)", solve_truth, is_reference=True)
+TRUTH = Method("truth", "true network (reference)", solve_truth, is_reference=True)
 SVMS = tuple(
     Method(
         f"svm-{kernel}",

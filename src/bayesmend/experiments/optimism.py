@@ -11,7 +11,7 @@ made too regular.
 
 from __future__ import annotations
 
-from bayesmend.experiments.contenders import CEILING, COMPLETE, LEARNERS
+from bayesmend.experiments.contenders import COMPLETE, LEARNERS, REFERENCE
 from bayesmend.experiments.design import (
     ACCURACY,
     Block,
@@ -65,7 +65,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         name="optimism",
         title="Where augmentation is too optimistic",
         settings=tuple(settings),
-        methods=(*LEARNERS, CEILING, COMPLETE),
+        methods=(*LEARNERS, REFERENCE, COMPLETE),
         blocks=tuple(map(_block, settings)),
         make=make,
         seed=seed,
