@@ -144,8 +144,10 @@ class Holes:
         Joint distribution of some variables given the first row, the first varying fastest.
         """
 
-    def joint_size(self, variables: Sequence[int]) -> float:
-        """Entries of the largest table that joint() needs."""
+    def joint_size(self, variables: Sequence[int]) -> tuple[float, list[int], float]:
+        """
+        Entries of the largest table that joint() needs, its variables, entries in all.
+        """
 
     def expect(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
         """

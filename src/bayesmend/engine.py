@@ -7,6 +7,7 @@ and only when it is asked for by name.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -32,6 +33,7 @@ __all__ = [
     "draw_cells",
     "find_marginals",
     "hole_distributions",
+    "target_names",
     "weigh",
 ]
 
@@ -41,6 +43,7 @@ MAX_MEMORY = 2**30
 """Bytes that the tables of exact inference may take, unless ``max_memory`` says."""
 
 _BYTES_PER_ENTRY = 8
+_MAX_ENTRIES = 2**36  # what the core takes at most, in all tables of a thread
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -119,7 +122,8 @@ class Engine:
             raise ParameterError(msg)
         check_count("n_samples", self.n_samples, 1)
         check_count("n_threads", self.n_threads)
-        if not self.max_memory > 0:
+        is_number = isinstance(self.max_memory, (int, float, np.integer, np.floating))
+        if not is_number or not self.max_memory > 0:
             msg = (
                 "max_memory must be a number of bytes > 0. "
                 f"Got {self.max_memory!r} instead."
@@ -154,17 +158,22 @@ class Engine:
     def fit_threads(self, largest: float, total: float, names: list[str]) -> int:
         """Return how many threads may hold such tables at once; one must be able to."""
         n_bytes = _BYTES_PER_ENTRY * total
-        if n_bytes > self.max_memory:
+        if n_bytes > self.max_memory or total > _MAX_ENTRIES:
+            limit = f"max_memory={_plain(self.max_memory)}"
+            if n_bytes <= self.max_memory:
+                limit = f"the {_size(_BYTES_PER_ENTRY * _MAX_ENTRIES)} possible"
+            way_out = "raise max_memory, " if total <= _MAX_ENTRIES else ""
             msg = (
                 f"exact inference would need a table of {_count(largest)} entries "
                 f"({_size(_BYTES_PER_ENTRY * largest)}) over {len(names)} variables "
                 f"({some(names)}), and {_size(n_bytes)} in all, which is more than "
-                f"max_memory={self.max_memory:.4g}. Give more evidence, raise "
-                f"max_memory, {self.remedy}."
+                f"{limit}. Give more evidence, {way_out}{self.remedy}."
             )
             raise InferenceError(msg)
         n_threads = self.n_threads or _core.n_cores()
-        return max(1, min(n_threads, int(self.max_memory / max(n_bytes, 1.0))))
+        if n_bytes * n_threads <= self.max_memory:
+            return n_threads
+        return max(1, int(self.max_memory / n_bytes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +206,7 @@ def find_marginals(
     network: Network,
     cells: NDArray[np.uint8],
     engine: Engine,
-    targets: Sequence[str] | None = None,
+    targets: str | Sequence[str] | None = None,
     *,
     compiled: CompiledHoles | None = None,
     check: Callable[..., None] = require_possible,
@@ -207,7 +216,7 @@ def find_marginals(
     ``compiled`` saves work where the same cells were compiled before; ``check`` raises
     for rows of probability zero.
     """
-    asked = network.names if targets is None else targets
+    asked = network.names if targets is None else target_names(targets)
     wanted = sorted({position_of(name, network.names) for name in asked})
     flags = np.zeros(network.n_vars, dtype=np.uint8)
     flags[wanted] = 1
@@ -232,6 +241,20 @@ def find_marginals(
         errors=None if errors is None else tuple(errors),
         effective_samples=effective,
     )
+
+
+def target_names(targets: str | Sequence[str]) -> list[str]:
+    """Return the names asked for, one or several."""
+    if isinstance(targets, str):
+        return [targets]
+    try:
+        return list(targets)
+    except TypeError:
+        msg = (
+            "targets must be the name of a variable or a list of names. "
+            f"Got {targets!r} instead."
+        )
+        raise ParameterError(msg) from None
 
 
 def weigh(
@@ -271,7 +294,7 @@ def draw_cells(
     if n_bytes > engine.max_memory:
         msg = (
             f"drawing from n_samples={engine.n_samples:,} needs {_size(n_bytes)}, more "
-            f"than max_memory={engine.max_memory:.4g}. Ask for fewer samples."
+            f"than max_memory={_plain(engine.max_memory)}. Ask for fewer samples."
         )
         raise InferenceError(msg)
     drawn, evidence = _core.weighted_draws(
@@ -313,6 +336,11 @@ def hole_distributions(
 def _order(network: Network) -> NDArray[np.int32]:
     """Return the variables, each after its parents."""
     return np.array(network.dag.topological_order(), dtype=np.int32)
+
+
+def _plain(max_memory: float) -> str:
+    """Show a limit in the digits it was probably given in."""
+    return f"{min(max_memory, sys.float_info.max):.4g}"
 
 
 def _count(entries: float) -> str:

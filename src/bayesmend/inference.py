@@ -140,7 +140,7 @@ def marginals(
     network: Network,
     data: Any,
     *,
-    targets: Sequence[str] | None = None,
+    targets: str | Sequence[str] | None = None,
     method: Method = "exact",
     n_samples: int = 10_000,
     seed: Seed = None,
@@ -154,7 +154,7 @@ def marginals(
     ----------
     network, data, allow_absent, n_threads, max_memory
         As in `explain`.
-    targets : sequence of str, optional
+    targets : str or sequence of str, optional
         The variables asked for; all by default. Fewer may be much faster.
     method : {"exact", "weighting"}, default="exact"
         ``weighting`` estimates from samples, with standard errors.

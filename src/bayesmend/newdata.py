@@ -30,7 +30,7 @@ from bayesmend.discretize import Cutting, Discretization, fit_source
 from bayesmend.errors import DataError
 from bayesmend.files import open_source
 from bayesmend.match import extend_states, match_states, own_labels, unknown_label
-from bayesmend.network import Network
+from bayesmend.network import Network, check_network
 from bayesmend.restore import (
     INTERVALS,
     frame_library,
@@ -165,6 +165,7 @@ def read_for(
     >>> new.data, new.extra
     (IncompleteData(1 row, 8 variables, 8 missing cells), ('id',))
     """
+    check_network(network)
     if isinstance(table, IncompleteData):
         return _from_data(network, table, allow_absent)
     source = open_source(table)
