@@ -494,8 +494,8 @@ def test_numbers_are_cut_as_the_training_data_were():
             {"x": [1], "y": [2]},
             {"allow_absent": True},
             DataError,
-            r"the table lacks 2 of the 2 variables of the network: rain, wet. It has: "
-            r"x, y. Add or rename columns, or pass allow_absent=True",
+            r"no column of the table is a variable of the network. It has: x, y. The "
+            r"network has: rain, wet. Rename the columns.",
         ),
         (
             {"rain": [None], "wet": ["0"]},

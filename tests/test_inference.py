@@ -383,8 +383,8 @@ def test_a_single_target_needs_no_list():
             Path("net.bif"),
             r"Got .*Path\('net.bif'\) instead: read a file with read_net",
         ),
-        (bm.Dag.from_arcs("ab"), r"Got bayesmend.dag.Dag instead"),
-        (None, r"Got builtins.NoneType instead"),
+        (bm.Dag.from_arcs("ab"), r"Got an object of type Dag instead."),
+        (None, r"Got an object of type NoneType instead."),
     ],
 )
 def test_a_network_is_needed(given, message):

@@ -167,8 +167,8 @@ def test_evidence_that_no_sample_meets_is_an_error():
     )
     row = {"a": [None], "b": ["v"]}
     message = (
-        r"none of 1,000 samples agrees with row 0 \(b=v\). Raise n_samples, or use "
-        "method='exact'."
+        r"none of 1,000 samples agrees with row 0 \(b=v\). Raise n_samples, or ask for "
+        "exact inference."
     )
     options = {**WEIGHTING, "n_samples": 1000, "seed": 1}
     for ask in (bm.marginals, bm.draw):

@@ -282,7 +282,7 @@ def impute(
     ([17], ['yes'])
     """
     _check(method, inference, n_draws)
-    remedy = "or use inference='weighting' with method='marginal' or 'draw'"
+    remedy = "or use inference='weighting' with method='marginal' or method='draw'"
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, remedy)
     new = read_for(
         network,

@@ -316,8 +316,8 @@ def check_network(network: object) -> None:
     """Raise ``ParameterError`` unless it is a network."""
     if isinstance(network, Network):
         return
-    kind = type(network)
-    msg = f"network must be a Network. Got {kind.__module__}.{kind.__name__} instead."
+    kind = type(network).__name__
+    msg = f"network must be a Network. Got an object of type {kind} instead."
     if isinstance(network, (str, os.PathLike)):
         msg = (
             f"network must be a Network. Got {network!r} instead: read a file with "

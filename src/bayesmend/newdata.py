@@ -327,7 +327,14 @@ def _absent(
 ) -> tuple[str, ...]:
     given = set(names)
     absent = tuple(name for name in network.names if name not in given)
-    if absent and (not allow_absent or len(absent) == network.n_vars):
+    if len(absent) == network.n_vars:
+        msg = (
+            "no column of the table is a variable of the network. It has: "
+            f"{listing(names, 6)}. The network has: {listing(absent, 6)}. Rename "
+            "the columns."
+        )
+        raise DataError(msg)
+    if absent and not allow_absent:
         msg = (
             f"the table lacks {len(absent)} of the {network.n_vars} variables of the "
             f"network: {listing(absent, 6)}. It has: {listing(names, 6)}. Add or "
