@@ -151,7 +151,7 @@ def test_json_describes_what_was_done(with_id, tmp_path):
     assert set(facts) == {
         *("method", "inference", "n_rows", "n_imputed", "n_draws", "imputed"),
         *("mean_probability", "lowest_probability", "extra", "absent", "files"),
-        *("seed", "version"),
+        *("lowest_effective_samples", "seed", "version"),
     }
 
 
@@ -162,6 +162,16 @@ def test_tables_and_networks_may_come_from_stdin(holed, tmp_path):
     net = tmp_path / "net.json"
     bm.write_network(bm.load_network("asia"), net)
     assert ok("impute", "-", holed, stdin=net.read_text()) == ok("impute", net, holed)
+
+
+def test_too_few_samples_for_the_draws_are_said_aloud(with_id, tmp_path):
+    out = tmp_path / "a.csv"
+    options = ("--method", "draw", "--draws", 20, "--out", out, "--json", "--seed", 1)
+    options += ("--inference", "weighting", "--samples", 10)
+    result = run("impute", "asia", with_id, *options)
+    assert "Warning: n_draws=20 completions come from fewer samples" in result.stderr
+    assert "Raise n_samples (--samples)." in result.stderr
+    assert 1 <= json.loads(result.stdout)["lowest_effective_samples"] <= 10
 
 
 def test_reading_options_are_those_of_other_commands(tmp_path):
@@ -230,6 +240,21 @@ def test_weighting_is_asked_for_by_name(holed):
             1,
             ("--draws", "2", "--out", "x.csv"),
             "Error: --draws 2 goes with --method draw.",
+        ),
+        (
+            1,
+            (
+                "--draws",
+                "99",
+                "--method",
+                "draw",
+                "--out",
+                "x.csv",
+                "--max-memory",
+                1e5,
+            ),
+            "Error: --draws 99 completed tables would need 422 kB, which is more than "
+            "--max-memory 1e+05. Ask for fewer draws, or raise --max-memory.",
         ),
         (2, ("--draws", "0"), "Invalid value for '--draws'"),
         (

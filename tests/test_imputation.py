@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import MISSING, awkward_tables, networks_with_holes
 
 import bayesmend as bm
-from bayesmend.errors import DataError, ParameterError
+from bayesmend.errors import DataError, InferenceError, ParameterError
 from bayesmend.newdata import read_for
 
 METHODS = ["mpe", "marginal", "draw"]
@@ -95,6 +95,28 @@ def test_draws_are_tables_of_their_own():
         )
     again = bm.impute(WET, empty_rows(WET, 50), method="draw", n_draws=3, seed=1)
     assert again.tables == found.tables
+
+
+def test_more_draws_than_fit_into_memory_are_refused_before_any_work():
+    message = r"n_draws=1000000000000 completed tables would need .* TB, which is more "
+    for n_rows in (1, 1000):
+        rows = empty_rows(WET, n_rows)
+        with pytest.raises(InferenceError, match=message):
+            bm.impute(WET, rows, method="draw", n_draws=10**12)
+        with pytest.raises(InferenceError, match=message):
+            bm.draw(WET, rows, n_draws=10**12)
+    # Two cells a row, a byte each as drawn and as coded, and 34 in the list.
+    n_bytes = 5 * 10 * 2 * (2 + 34)
+    options = {"method": "draw", "n_draws": 5, "seed": 1}
+    rows = empty_rows(WET, 10)
+    found = bm.impute(WET, rows, max_memory=n_bytes, **options)
+    arrays = ("rows", "variables", "codes", "probabilities", "runners_up", "tables")
+    listed = sum(getattr(found.cells, name).nbytes for name in arrays)
+    assert listed + 2 * sum(t.codes.nbytes for t in found.tables) == n_bytes
+    with pytest.raises(InferenceError, match=r"more than max_memory=3599. Ask for few"):
+        bm.impute(WET, rows, max_memory=n_bytes - 1, **options)
+    # One table is never refused for its size: the one given was as large.
+    assert bm.impute(WET, rows, method="draw", max_memory=500).completed.is_complete
 
 
 def test_cells_come_by_table_row_and_column():

@@ -8,6 +8,7 @@ and only when it is asked for by name.
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend.columns import MISSING, Label, position_of
-from bayesmend.errors import InferenceError, ParameterError
+from bayesmend.errors import InferenceError, ParameterError, ShortfallWarning
 from bayesmend.impossible import require_possible
 from bayesmend.network import Network, check_count, flatten
 from bayesmend.rows import some
@@ -26,6 +27,7 @@ from bayesmend.seed import Seed, as_generator
 __all__ = [
     "MAX_MEMORY",
     "METHODS",
+    "WEIGHTING",
     "CompiledHoles",
     "Engine",
     "Marginals",
@@ -41,6 +43,9 @@ Method = Literal["exact", "weighting"]
 METHODS = get_args(Method)
 MAX_MEMORY = 2**30
 """Bytes that the tables of exact inference may take, unless ``max_memory`` says."""
+
+WEIGHTING = "or use method='weighting', which is approximate"
+"""What to do about too large tables, where there is a choice of method."""
 
 _BYTES_PER_ENTRY = 8
 _MAX_ENTRIES = 2**36  # what the core takes at most, in all tables of a thread
@@ -111,7 +116,7 @@ class Engine:
     seed: Seed = None
     n_threads: int = 0
     max_memory: float = MAX_MEMORY
-    remedy: str = "or use method='weighting', which is approximate"
+    remedy: str = "or take a network with fewer arcs"
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -174,6 +179,17 @@ class Engine:
         if n_bytes * n_threads <= self.max_memory:
             return n_threads
         return max(1, int(self.max_memory / n_bytes))
+
+    def require_room(self, n_draws: int, bytes_per_draw: int) -> None:
+        """Raise ``InferenceError`` when so many completed tables would be too large."""
+        n_bytes = n_draws * bytes_per_draw
+        if n_draws > 1 and n_bytes > self.max_memory:
+            msg = (
+                f"n_draws={n_draws} completed tables would need {_size(n_bytes)}, "
+                f"which is more than max_memory={_plain(self.max_memory)}. Ask for "
+                "fewer draws, or raise max_memory."
+            )
+            raise InferenceError(msg)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,12 +299,15 @@ def draw_cells(
     n_draws: int,
     *,
     compiled: CompiledHoles | None = None,
-) -> NDArray[np.uint8]:
-    """Return cells of shape (n_draws, n_vars, n_rows) in the codes of the network."""
+) -> tuple[NDArray[np.uint8], NDArray[np.float64] | None]:
+    """Return cells of shape (n_draws, n_vars, n_rows) in the codes of the network.
+
+    From weighting, the effective number of samples of each row comes with them.
+    """
     if engine.method == "exact":
         compiled = compiled or engine.compile(network, cells)
         require_possible(network, cells, compiled.log_evidence())
-        return compiled.draw(n_draws, engine.key())
+        return compiled.draw(n_draws, engine.key()), None
     n_threads = engine.n_threads or _core.n_cores()
     n_bytes = _BYTES_PER_ENTRY * engine.n_samples * n_threads
     if n_bytes > engine.max_memory:
@@ -297,7 +316,7 @@ def draw_cells(
             f"than max_memory={_plain(engine.max_memory)}. Ask for fewer samples."
         )
         raise InferenceError(msg)
-    drawn, evidence = _core.weighted_draws(
+    drawn, evidence, effective = _core.weighted_draws(
         *flatten(network),
         _order(network),
         cells,
@@ -307,8 +326,25 @@ def draw_cells(
         engine.n_threads,
     )
     require_possible(network, cells, evidence, n_samples=engine.n_samples)
-    completed: NDArray[np.uint8] = drawn
-    return completed
+    _warn_of_repeats(cells, effective, n_draws)
+    return drawn, effective
+
+
+def _warn_of_repeats(
+    cells: NDArray[np.uint8], effective: NDArray[np.float64], n_draws: int
+) -> None:
+    """Say so when a row has too few samples for its draws to differ as they should."""
+    has_holes = (cells == MISSING).any(axis=0)
+    short = np.flatnonzero(has_holes & (effective < n_draws))
+    if not short.size:
+        return
+    worst = short[effective[short].argmin()]
+    msg = (
+        f"n_draws={n_draws} completions come from fewer samples in {len(short):,} of "
+        f"{len(effective):,} rows, and repeat each other: row {worst} has samples as "
+        f"good as {effective[worst]:.3g} unweighted ones. Raise n_samples (--samples)."
+    )
+    warnings.warn(msg, ShortfallWarning, stacklevel=4)
 
 
 def hole_distributions(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bayesmend.columns import MISSING, Label, position_of
 from bayesmend.engine import (
     MAX_MEMORY,
+    WEIGHTING,
     CompiledHoles,
     Engine,
     Method,
@@ -190,7 +191,7 @@ def query(
     (('yes', 'no'), 0.48...)
     """
     check_network(network)
-    engine = Engine(method, n_samples, seed, n_threads, max_memory)
+    engine = Engine(method, n_samples, seed, n_threads, max_memory, WEIGHTING)
     if joint and method != "exact":
         msg = "joint=True needs method='exact'. Got method='weighting' instead."
         raise ParameterError(msg)
