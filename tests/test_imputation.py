@@ -265,6 +265,7 @@ def filled_frame(kind, states, values, dtype, extra):
     alone = found.completed.to_table()["x"]
     assert str(column_type(alone)) == str(column_type(column))
     listed = column.to_pylist() if kind == "pyarrow" else column.to_list()
+    assert listed == (alone.to_pylist() if kind == "pyarrow" else alone.to_list())
     return listed, str(column_type(column)).split(" ")[0]
 
 
