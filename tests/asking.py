@@ -42,5 +42,14 @@ def grid(size):
     return bm.Network(dag, ((0, 1),) * len(names), cpts)
 
 
+def chains(n_vars, n_chains):
+    """Binary variables in chains that know nothing of each other."""
+    names = [f"x{k}" for k in range(n_vars)]
+    arcs = [(f"x{k - n_chains}", f"x{k}") for k in range(n_chains, n_vars)]
+    first, later = [[0.4, 0.6]], [[0.8, 0.2], [0.3, 0.7]]
+    cpts = (first,) * n_chains + (later,) * (n_vars - n_chains)
+    return bm.Network(bm.Dag.from_arcs(names, arcs), ((0, 1),) * n_vars, cpts)
+
+
 def empty_rows(network, n_rows=1):
     return {name: [None] * n_rows for name in network.names}

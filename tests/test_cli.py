@@ -467,3 +467,32 @@ def test_demo_leaves_a_folder_with_other_files_alone(tmp_path):
     assert fails(1, "demo", "--out", file) == (
         f"Error: '{file}' is a file. Name a folder with --out."
     )
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.xlsx", "t.json.gz"])
+def test_a_table_promises_no_other_format(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    message = (
+        "Error: a table is written as .csv, .tsv, .tab, .txt (also .gz). "
+        f"Got '{name}' instead."
+    )
+    assert fails(1, "sample", "asia", "--rows", 2, "--out", name) == message
+    (tmp_path / "a.csv").write_text("a\nx\ny\n")
+    for option in ("--out", "--truth"):
+        assert fails(1, "hide", "a.csv", "--mcar", 0.5, option, name) == message
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+    ok("sample", "asia", "--rows", 2, "--out", "t.tsv.gz")
+    ok("sample", "asia", "--rows", 2, "--out", "t")
+
+
+def test_the_truth_may_go_to_stdout(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text(TABLE)
+    hide = ("hide", "a.csv", "--mcar", 0.5, "--seed", 1)
+    text = ok(*hide, "--out", "holed.csv", "--truth", "-")
+    ok(*hide, "--out", "again.csv", "--truth", "truth.csv")
+    assert text == (tmp_path / "truth.csv").read_text()
+    assert not (tmp_path / "-").exists()
+    assert "--truth - needs --out" in fails(2, *hide, "--truth", "-")
+    both = ("--out", "b.csv", "--truth", "-", "--json")
+    assert "--json and --truth - both go to stdout." in fails(2, *hide, *both)

@@ -100,6 +100,26 @@ def test_lacking_variables_need_leave(with_id, tmp_path):
     )
 
 
+def test_a_table_with_no_variable_of_the_network_is_refused(tmp_path):
+    path = tmp_path / "other.csv"
+    path.write_text("id,colour\n1,red\n")
+    message = fails(1, "impute", "asia", path, "--allow-absent")
+    assert message == (
+        "Error: no column of the table is a variable of the network. It has: id, "
+        "colour. The network has: asia, tub, smoke, lung, bronc, either, ... (8 in "
+        "all). Rename the columns."
+    )
+
+
+def test_cells_may_go_to_stdout(holed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = ok("impute", "asia", holed, "--out", "out.csv", "--cells", "-")
+    ok("impute", "asia", holed, "--out", "again.csv", "--cells", "cells.csv")
+    assert text == (tmp_path / "cells.csv").read_text()
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"holed.csv", "out.csv", "again.csv", "cells.csv"}
+
+
 def test_draws_are_numbered_files(holed, tmp_path):
     out = tmp_path / "drawn.csv"
     options = ("--method", "draw", "--draws", 3, "--seed", 1, "--out", out)
@@ -131,7 +151,7 @@ def test_json_describes_what_was_done(with_id, tmp_path):
     assert set(facts) == {
         *("method", "inference", "n_rows", "n_imputed", "n_draws", "imputed"),
         *("mean_probability", "lowest_probability", "extra", "absent", "files"),
-        *("seed", "version"),
+        *("lowest_effective_samples", "seed", "version"),
     }
 
 
@@ -142,6 +162,16 @@ def test_tables_and_networks_may_come_from_stdin(holed, tmp_path):
     net = tmp_path / "net.json"
     bm.write_network(bm.load_network("asia"), net)
     assert ok("impute", "-", holed, stdin=net.read_text()) == ok("impute", net, holed)
+
+
+def test_too_few_samples_for_the_draws_are_said_aloud(with_id, tmp_path):
+    out = tmp_path / "a.csv"
+    options = ("--method", "draw", "--draws", 20, "--out", out, "--json", "--seed", 1)
+    options += ("--inference", "weighting", "--samples", 10)
+    result = run("impute", "asia", with_id, *options)
+    assert "Warning: n_draws=20 completions come from fewer samples" in result.stderr
+    assert "Raise n_samples (--samples)." in result.stderr
+    assert 1 <= json.loads(result.stdout)["lowest_effective_samples"] <= 10
 
 
 def test_reading_options_are_those_of_other_commands(tmp_path):
@@ -167,14 +197,71 @@ def test_weighting_is_asked_for_by_name(holed):
 @pytest.mark.parametrize(
     ("code", "args", "message"),
     [
-        (1, ("--method", "mode"), "method must be one of mpe, marginal, draw."),
-        (1, ("--inference", "x"), "inference must be one of exact, weighting."),
+        (
+            1,
+            ("--method", "mode"),
+            "Error: --method must be one of mpe, marginal, draw.",
+        ),
+        (
+            1,
+            ("--inference", "x"),
+            "Error: --inference must be one of exact, weighting.",
+        ),
         (1, ("--max-memory", "10"), "exact inference would need a table of"),
-        (1, ("--max-memory", "0"), "max_memory must be a number of bytes > 0."),
+        (
+            1,
+            ("--max-memory", "10"),
+            "more than --max-memory 10. Give more evidence, raise --max-memory, or use "
+            "--inference weighting with --method marginal or --method draw.",
+        ),
+        (1, ("--max-memory", "0"), "--max-memory must be a number of bytes > 0."),
+        (
+            1,
+            ("--inference", "weighting"),
+            "Use --method marginal or --method draw with --inference weighting.",
+        ),
         (2, ("--json",), "--json needs --out"),
+        (2, ("--cells", "-"), "--cells - needs --out"),
+        (2, ("--cells", "-", "--out", "-"), "--cells - needs --out"),
+        (
+            2,
+            ("--cells", "-", "--out", "x.csv", "--json"),
+            "--json and --cells - both go to stdout.",
+        ),
+        (
+            1,
+            ("--out", "x.parquet"),
+            "a table is written as .csv, .tsv, .tab, .txt (also .gz). Got 'x.parquet'",
+        ),
+        (1, ("--cells", "x.json"), "(also .gz). Got 'x.json' instead."),
+        (1, ("--out", "x.parquet.gz"), "(also .gz). Got 'x.parquet.gz' instead."),
         (2, ("--draws", "2", "--method", "draw"), "--draws 2 makes 2 tables."),
-        (1, ("--draws", "2", "--out", "x.csv"), "n_draws=2 goes with method='draw'."),
-        (1, ("--draws", "0"), "n_draws must be an integer >= 1."),
+        (
+            1,
+            ("--draws", "2", "--out", "x.csv"),
+            "Error: --draws 2 goes with --method draw.",
+        ),
+        (
+            1,
+            (
+                "--draws",
+                "99",
+                "--method",
+                "draw",
+                "--out",
+                "x.csv",
+                "--max-memory",
+                1e5,
+            ),
+            "Error: --draws 99 completed tables would need 422 kB, which is more than "
+            "--max-memory 1e+05. Ask for fewer draws, or raise --max-memory.",
+        ),
+        (2, ("--draws", "0"), "Invalid value for '--draws'"),
+        (
+            2,
+            ("--draws", "100000000", "--method", "draw", "--out", "x.csv"),
+            "Invalid value for '--draws'",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(code, args, message, holed, tmp_path, monkeypatch):
@@ -268,12 +355,31 @@ def test_evidence_may_hold_an_equals_sign(tmp_path):
             ("--given", "tub=yes", "--given", "either=no", "--given", "smoke=yes"),
             "the evidence is impossible: tub=yes, either=no has probability zero.",
         ),
-        (1, ("--method", "x"), "method must be one of exact, weighting. Got 'x'"),
-        (1, ("--samples", "0"), "n_samples must be an integer >= 1. Got 0 instead."),
+        (1, ("--method", "x"), "--method must be one of exact, weighting. Got 'x'"),
+        (2, ("--samples", "0"), "Invalid value for '--samples'"),
+        (2, ("--target", ""), "--target must name variables. Got ''."),
+        (2, ("--target", "lung, "), "--target must name variables. Got 'lung, '."),
+        (
+            1,
+            ("--max-memory", "10"),
+            "more than --max-memory 10. Give more evidence, raise --max-memory, or use "
+            "--method weighting, which is approximate.",
+        ),
+        (
+            1,
+            ("--joint", "--method", "weighting"),
+            "Error: --joint needs --method exact. Got --method weighting instead.",
+        ),
     ],
 )
 def test_what_cannot_be_asked_is_refused(code, args, message):
     assert message in fails(code, "query", "asia", *args)
+
+
+def test_an_option_that_another_call_means_is_left_alone(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(f"{HEADER[3:]}\nyes,yes,,,,no,,\n")
+    assert "with method='posterior', which" in fails(1, "impute", "asia", path)
 
 
 def test_an_unknown_network_is_named():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import MISSING, awkward_tables, networks_with_holes
 
 import bayesmend as bm
-from bayesmend.errors import DataError, ParameterError
+from bayesmend.errors import DataError, InferenceError, ParameterError
 from bayesmend.newdata import read_for
 
 METHODS = ["mpe", "marginal", "draw"]
@@ -95,6 +95,28 @@ def test_draws_are_tables_of_their_own():
         )
     again = bm.impute(WET, empty_rows(WET, 50), method="draw", n_draws=3, seed=1)
     assert again.tables == found.tables
+
+
+def test_more_draws_than_fit_into_memory_are_refused_before_any_work():
+    message = r"n_draws=1000000000000 completed tables would need .* TB, which is more "
+    for n_rows in (1, 1000):
+        rows = empty_rows(WET, n_rows)
+        with pytest.raises(InferenceError, match=message):
+            bm.impute(WET, rows, method="draw", n_draws=10**12)
+        with pytest.raises(InferenceError, match=message):
+            bm.draw(WET, rows, n_draws=10**12)
+    # Two cells a row, a byte each as drawn and as coded, and 34 in the list.
+    n_bytes = 5 * 10 * 2 * (2 + 34)
+    options = {"method": "draw", "n_draws": 5, "seed": 1}
+    rows = empty_rows(WET, 10)
+    found = bm.impute(WET, rows, max_memory=n_bytes, **options)
+    arrays = ("rows", "variables", "codes", "probabilities", "runners_up", "tables")
+    listed = sum(getattr(found.cells, name).nbytes for name in arrays)
+    assert listed + 2 * sum(t.codes.nbytes for t in found.tables) == n_bytes
+    with pytest.raises(InferenceError, match=r"more than max_memory=3599. Ask for few"):
+        bm.impute(WET, rows, max_memory=n_bytes - 1, **options)
+    # One table is never refused for its size: the one given was as large.
+    assert bm.impute(WET, rows, method="draw", max_memory=500).completed.is_complete
 
 
 def test_cells_come_by_table_row_and_column():
@@ -214,6 +236,112 @@ def test_an_array_names_its_columns_by_position():
     assert result.tolist() == [[1, 7.5, 0], [0, 8.5, 1]]
     plain_array = bm.impute(network, np.ma.masked_invalid(array)).to_table()
     assert plain_array.tolist() == [[1, 7.5, 0], [0, 8.5, 1]]
+
+
+def one_variable(*states):
+    """A network whose last state is the most probable one."""
+    chances = [0.2 / (len(states) - 1)] * (len(states) - 1) + [0.8]
+    return bm.Network(bm.Dag.from_arcs(["x"]), (states,), ([chances],))
+
+
+def filled_frame(kind, states, values, dtype, extra):
+    """Impute a frame of one column of a type, and of another one perhaps."""
+    if kind == "pandas":
+        pd = pytest.importorskip("pandas")
+        frame = pd.DataFrame({"x": pd.Series(values, dtype=dtype)})
+        frame = frame.assign(id="a") if extra else frame
+    elif kind == "polars":
+        pl = pytest.importorskip("polars")
+        frame = pl.DataFrame({"x": pl.Series(values, dtype=getattr(pl, dtype))})
+        frame = frame.with_columns(id=pl.lit("a")) if extra else frame
+    else:
+        pa = pytest.importorskip("pyarrow")
+        if dtype == "dictionary":
+            dtype = pa.dictionary(pa.int8(), pa.int8())
+        columns = {"x": pa.array(values, type=dtype)}
+        frame = pa.table(columns | ({"id": ["a"] * len(values)} if extra else {}))
+    found = bm.impute(one_variable(*states), frame)
+    column = found.to_table()["x"]
+    alone = found.completed.to_table()["x"]
+    assert str(column_type(alone)) == str(column_type(column))
+    listed = column.to_pylist() if kind == "pyarrow" else column.to_list()
+    assert listed == (alone.to_pylist() if kind == "pyarrow" else alone.to_list())
+    return listed, str(column_type(column)).split(" ")[0]
+
+
+def column_type(column):
+    return column.dtype if hasattr(column, "dtype") else column.type
+
+
+@pytest.mark.parametrize("extra", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "dtype", "states", "after"),
+    [
+        ("polars", "Null", ("no", "yes"), "String"),
+        ("polars", "Null", (1, 300), "Int64"),
+        ("polars", "Null", (1, 2.5), "Float64"),
+        ("polars", "Float64", ("no", "yes"), "String"),
+        ("pyarrow", "null", ("no", "yes"), "string"),
+        ("pyarrow", "null", (1, 300), "int64"),
+        ("pyarrow", "null", (1, 2.5), "double"),
+        ("pyarrow", "double", ("no", "yes"), "string"),
+        ("pandas", "object", ("no", "yes"), "object"),
+        ("pandas", "float64", ("no", "yes"), "str"),
+        ("pandas", "float64", (1, 300), "float64"),
+        ("pandas", "Int8", (1, 300), "Int64"),
+        ("pandas", "Int8", ("no", "yes"), "str"),
+    ],
+)
+def test_an_empty_column_takes_a_type_for_what_is_filled_in(
+    kind, dtype, states, after, extra
+):
+    values, dtype = filled_frame(kind, states, [None, None], dtype, extra)
+    assert values == [states[-1]] * 2
+    assert dtype == after
+
+
+@pytest.mark.parametrize("extra", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "dtype", "states", "after"),
+    [
+        ("polars", "Int8", (1, 300), "Int64"),
+        ("polars", "Int8", (1, 2.5), "Float64"),
+        ("polars", "UInt8", (1, -1), "Int64"),
+        ("polars", "Float32", (1, 16_777_217), "Int64"),
+        ("polars", "Float32", (1, 0.1), "Float32"),
+        ("polars", "Int8", (1, "more"), "String"),
+        ("pyarrow", "int8", (1, 300), "int64"),
+        ("pyarrow", "int8", (1, 2.5), "double"),
+        ("pyarrow", "dictionary", (1, 300), "dictionary<values=int64,"),
+        ("pyarrow", "int8", (1, "more"), "string"),
+        ("pandas", "Int8", (1, 300), "Int64"),
+        ("pandas", "Int8", (1, 2.5), "Float64"),
+        ("pandas", "int8[pyarrow]", (1, 300), "int64[pyarrow]"),
+        ("pandas", "float32", (1, 16_777_217), "int64"),
+    ],
+)
+def test_numbers_stay_numbers_where_a_state_needs_a_wider_type(
+    kind, dtype, states, after, extra
+):
+    values, dtype = filled_frame(kind, states, [1, None], dtype, extra)
+    if after.lower() == "string":
+        assert values == [str(state) for state in states]
+    else:
+        assert values == pytest.approx(list(states), rel=1e-7)
+    assert dtype == after
+
+
+@pytest.mark.parametrize(
+    ("array", "states", "filled"),
+    [
+        (np.array([[1.0], [np.nan]], dtype=np.float32), (1, 2**25 + 1), 2**25 + 1),
+        (np.array([["no"], [""]]), ("no", "certainly"), "certainly"),
+    ],
+)
+def test_an_array_holds_states_longer_than_its_own(array, states, filled):
+    network = bm.Network(bm.Dag.from_arcs(["x0"]), (states,), ([[0.2, 0.8]],))
+    result = bm.impute(network, array).to_table()
+    assert result[:, 0].tolist() == [states[0], filled]
 
 
 @pytest.fixture
@@ -389,8 +517,8 @@ def test_numbers_are_cut_as_the_training_data_were():
             {"x": [1], "y": [2]},
             {"allow_absent": True},
             DataError,
-            r"the table lacks 2 of the 2 variables of the network: rain, wet. It has: "
-            r"x, y. Add or rename columns, or pass allow_absent=True",
+            r"no column of the table is a variable of the network. It has: x, y. The "
+            r"network has: rain, wet. Rename the columns.",
         ),
         (
             {"rain": [None], "wet": ["0"]},

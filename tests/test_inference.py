@@ -1,6 +1,7 @@
 """Exact inference: against the full joint table, ties, threads, size, messages."""
 
 import collections
+import itertools
 import math
 import os
 import time
@@ -251,6 +252,37 @@ def test_memory_is_limited_on_request():
     bm.marginals(network, empty_rows(network), max_memory=10_000, n_threads=64)
 
 
+def test_memory_may_be_without_limit():
+    asia = bm.load_network("asia")
+    wanted = bm.marginals(asia, empty_rows(asia)).probabilities
+    for max_memory in (math.inf, 10**400, np.float64(1e300)):
+        found = bm.marginals(asia, empty_rows(asia), max_memory=max_memory)
+        assert all(map(np.array_equal, found.probabilities, wanted))
+
+
+@pytest.mark.parametrize("max_memory", [math.inf, 1e300])
+def test_tables_beyond_any_memory_are_refused_all_the_same(max_memory):
+    # Causes of 20 states each, any two of which have an effect in common.
+    pairs = list(itertools.combinations("abcdefghij", 2))
+    arcs = [(cause, "".join(pair)) for pair in pairs for cause in pair]
+    dag = bm.Dag.from_arcs([*"abcdefghij", *map("".join, pairs)], arcs)
+    card = [20 if len(name) == 1 else 2 for name in dag.names]
+    cpts = [
+        np.full((20 ** len(parents), n), 1 / n)
+        for n, parents in zip(card, dag.parents, strict=True)
+    ]
+    network = bm.Network(dag, tuple(tuple(range(n)) for n in card), tuple(cpts))
+    row = empty_rows(network) | {"".join(pair): [0] for pair in pairs}
+    message = (
+        r"a table of 10,240,000,000,000 entries \(81.9 TB\) over 10 variables \(a, .*\)"
+        r", and .* TB in all, which is more than the 550 GB possible. Give more "
+        r"evidence, or "
+    )
+    for ask in (bm.marginals, bm.explain, bm.impute):
+        with pytest.raises(InferenceError, match=message):
+            ask(network, row, max_memory=max_memory)
+
+
 def test_unobserved_leaves_are_left_out():
     # The sum over what lies below the evidence is 1, whatever its tables.
     network = grid(30)
@@ -301,7 +333,15 @@ def test_an_impossible_row_without_holes_is_left_alone():
         ({"n_samples": 0}, "n_samples must be an integer >= 1. Got 0 instead."),
         ({"n_threads": -1}, "n_threads must be an integer >= 0. Got -1 instead."),
         ({"max_memory": 0}, "max_memory must be a number of bytes > 0. Got 0"),
+        ({"max_memory": "1G"}, "max_memory must be a number of bytes > 0. Got '1G'"),
+        ({"max_memory": None}, "max_memory must be a number of bytes > 0. Got None"),
+        ({"max_memory": math.nan}, "max_memory must be a number of bytes > 0. Got nan"),
+        (
+            {"n_samples": 2**70, "method": "weighting"},
+            r"n_samples must be an integer below 2\*\*63. Got 1180591620717411303424",
+        ),
         ({"seed": "x", "method": "weighting"}, "seed must be an integer"),
+        ({"targets": 3}, "targets must be the name of a variable or a list of names"),
     ],
 )
 def test_parameters_are_checked(options, message):
@@ -322,6 +362,38 @@ def test_unknown_targets_are_named():
         DataError, match=r"no variable named 'lungs'. Available: asia, "
     ):
         bm.marginals(asia, empty_rows(asia), targets=["lungs"])
+
+
+def test_a_single_target_needs_no_list():
+    asia = bm.load_network("asia")
+    one = bm.marginals(asia, empty_rows(asia), targets="lung")
+    assert one.names == ("lung",)
+    listed = bm.marginals(asia, empty_rows(asia), targets=["lung"])
+    assert np.array_equal(one.of("lung")[1], listed.of("lung")[1])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            "net.bif",
+            r"Got 'net.bif' instead: read a file with read_network\(path\), or",
+        ),
+        (
+            Path("net.bif"),
+            r"Got .*Path\('net.bif'\) instead: read a file with read_net",
+        ),
+        (bm.Dag.from_arcs("ab"), r"Got an object of type Dag instead."),
+        (None, r"Got an object of type NoneType instead."),
+    ],
+)
+def test_a_network_is_needed(given, message):
+    message = "network must be a Network. " + message
+    for ask in (bm.explain, bm.marginals, bm.draw, bm.log_evidence, bm.impute):
+        with pytest.raises(ParameterError, match=message):
+            ask(given, {"a": [None]})
+    with pytest.raises(ParameterError, match=message):
+        bm.query(given)
 
 
 def test_no_rows_and_single_states():

@@ -42,6 +42,7 @@ LAYERS = [
     "engine",
     "inference",
     "query",
+    "imputed",
     "imputation",
     "structure",
     "em",

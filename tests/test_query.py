@@ -1,11 +1,14 @@
 """Questions: distributions, evidence, joint tables, messages."""
 
 import math
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import oracle
 import pytest
-from asking import grid, plain
+from asking import chains, grid, plain
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from strategies import networks_with_holes
@@ -179,6 +182,21 @@ def test_answers_are_plain_for_json():
             r"the evidence is impossible: tub=yes, either=no has probability zero. Gi",
         ),
         (
+            {"given": {"smoke": ["yes"]}},
+            ParameterError,
+            r"given must hold one state of 'smoke'. Got \['yes'\] instead.",
+        ),
+        (
+            {"given": ["smoke"]},
+            ParameterError,
+            r"given must map names of variables to states. Got \['smoke'\] instead.",
+        ),
+        (
+            {"targets": 3},
+            ParameterError,
+            r"targets must be the name of a variable or a list of names. Got 3 instead",
+        ),
+        (
             {"method": "magic"},
             ParameterError,
             r"method must be one of exact",
@@ -199,6 +217,51 @@ def test_a_joint_table_too_large_is_refused():
     message = r"a table of 1.15e\+18 entries \(9.22e\+06 TB\) over 60 variables"
     with pytest.raises(InferenceError, match=message):
         bm.query(network, joint=True)
+
+
+def test_a_joint_table_of_several_parts_is_their_product():
+    network = chains(7, 2)
+    names = ["x5", "x0", "x3", "x2", "x1"]
+    found = bm.query(network, names, given={"x6": 1}, joint=True)
+    odd = bm.query(network, ["x5", "x3", "x1"], joint=True).joint
+    even = bm.query(network, ["x0", "x2"], given={"x6": 1}, joint=True).joint
+    np.testing.assert_allclose(found.joint, np.einsum("abc,de->adbec", odd, even))
+    best, p = found.most_probable
+    assert p == found.joint.max() == found.joint[best]
+    items = dict(found.joint_items())
+    assert items == {at: found.joint[at] for at in np.ndindex(found.joint.shape)}
+
+
+MEASURE = """
+import sys
+import bayesmend as bm
+from asking import chains
+
+def peak():
+    lines = open("/proc/self/status").read().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if "VmHWM" in line)
+
+network = chains(22, int(sys.argv[1]))
+bm.query(network, ["x0", "x1"], joint=True).most_probable
+before = peak()
+bm.query(network, joint=True, max_memory=int(sys.argv[2])).most_probable
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells the peak of a run")
+@pytest.mark.parametrize("n_chains", [1, 2])
+def test_a_joint_table_takes_no_more_memory_than_allowed(n_chains):
+    size = 8 * 2**22
+    # A single chain is worked out in a table of its own.
+    allowed = int((1.01 if n_chains == 2 else 2.01) * size)
+    command = [sys.executable, "-c", MEASURE, str(n_chains), str(allowed)]
+    here = Path(__file__).parent
+    run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=here)
+    # A mask of bytes finds the most probable states.
+    assert size <= int(run.stdout) < allowed + 0.25 * size
+    with pytest.raises(InferenceError, match="a table of 4,194,304 entries"):
+        bm.query(chains(22, n_chains), joint=True, max_memory=0.98 * allowed)
 
 
 def test_few_targets_of_a_wide_grid_are_answered():

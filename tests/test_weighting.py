@@ -15,7 +15,7 @@ from strategies import MISSING, networks_with_holes
 
 import bayesmend as bm
 from bayesmend import _core
-from bayesmend.errors import InferenceError, ParameterError
+from bayesmend.errors import InferenceError, ParameterError, ShortfallWarning
 from bayesmend.network import flatten
 
 WEIGHTING = {"method": "weighting"}
@@ -132,6 +132,50 @@ def test_draws_follow_the_posterior():
     assert chisquare(observed, expected).pvalue > 1e-3
 
 
+def test_draws_tell_their_effective_samples():
+    asia = bm.load_network("asia")
+    data = bm.hide_mcar(asia.sample(40, seed=1), 0.3, seed=1).data
+    cells = np.ascontiguousarray(data.codes.T)
+    order = np.array(asia.dag.topological_order(), dtype=np.int32)
+    network, options = (*flatten(asia), order, cells), (7, 1)
+    every = np.ones(asia.n_vars, np.uint8)
+    wanted = _core.weigh(*network, every, 3000, *options)[3]
+    drawn = _core.weighted_draws(*network, 3000, 2, *options)[2]
+    np.testing.assert_allclose(drawn, wanted, rtol=1e-9)
+
+
+def test_draws_that_repeat_each_other_are_said_aloud():
+    asia = bm.load_network("asia")
+    rows = empty_rows(asia, 2) | {"dysp": ["yes", "no"]}
+    rows = {name: [*values, "no"] for name, values in rows.items()}
+    few = {"n_samples": 10, "n_draws": 200, "seed": 1}
+    message = (
+        r"n_draws=200 completions come from fewer samples in 2 of 3 rows, and repeat "
+        r"each other: row [01] has samples as good as \d.* unweighted ones. Raise n_sa"
+    )
+    with pytest.warns(ShortfallWarning, match=message) as caught:
+        found = bm.impute(asia, rows, method="draw", inference="weighting", **few)
+    assert caught[0].filename == __file__
+    assert found.effective_samples.shape == (3,)
+    assert (found.effective_samples[:2] <= 10).all()
+    lowest = found.effective_samples[:2].min()
+    assert found.to_dict()["lowest_effective_samples"] == lowest
+    with pytest.warns(ShortfallWarning, match=message):
+        bm.draw(asia, rows, **WEIGHTING, **few)
+
+
+def test_enough_samples_are_not_remarked_upon():
+    asia = bm.load_network("asia")
+    rows = empty_rows(asia) | {"dysp": ["yes"]}
+    options = {"inference": "weighting", "n_samples": 2000, "seed": 1}
+    drawn = bm.impute(asia, rows, method="draw", n_draws=200, **options)
+    assert 200 < drawn.effective_samples[0] < 2000
+    single = bm.impute(asia, rows, method="marginal", **options)
+    assert 200 < single.effective_samples[0] < 2000
+    assert bm.impute(asia, rows).effective_samples is None
+    assert bm.impute(asia, rows).to_dict()["lowest_effective_samples"] is None
+
+
 def test_draws_keep_what_is_observed():
     network = bm.load_network("asia")
     data = bm.hide_mcar(network.sample(200, seed=1), 0.3, seed=1).data
@@ -167,8 +211,8 @@ def test_evidence_that_no_sample_meets_is_an_error():
     )
     row = {"a": [None], "b": ["v"]}
     message = (
-        r"none of 1,000 samples agrees with row 0 \(b=v\). Raise n_samples, or use "
-        "method='exact'."
+        r"none of 1,000 samples agrees with row 0 \(b=v\). Raise n_samples, or ask for "
+        "exact inference."
     )
     options = {**WEIGHTING, "n_samples": 1000, "seed": 1}
     for ask in (bm.marginals, bm.draw):

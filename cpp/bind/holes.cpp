@@ -108,9 +108,11 @@ void bind_holes(nb::module_& m) {
       .def(
           "joint_size",
           [](const HoleTable& self, std::vector<std::int32_t> variables) {
-            return joint_size(self.holes(), variables);
+            auto size = joint_size(self.holes(), variables);
+            return std::tuple(size.largest, std::move(size.scope), size.total);
           },
-          "variables"_a, "Entries of the largest table that joint() needs.")
+          "variables"_a,
+          "Entries of the largest table that joint() needs, its variables, entries in all.")
       .def(
           "expect",
           [](const HoleTable& self, Doubles cpts, Threads n_threads) {

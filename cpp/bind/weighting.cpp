@@ -53,12 +53,13 @@ void bind_weighting(nb::module_& m) {
         }
         raise_if_interrupted();
         return nb::make_tuple(own(std::move(found.cells), {n_draws, table.n_vars, table.n_rows}),
-                              own(std::move(found.log_evidence)));
+                              own(std::move(found.log_evidence)), own(std::move(found.effective)));
       },
       "card"_a.noconvert(), "parent_offsets"_a.noconvert(), "parents"_a.noconvert(),
       "cpt_offsets"_a.noconvert(), "cpts"_a.noconvert(), "order"_a.noconvert(),
       "columns"_a.noconvert(), "n_samples"_a, "n_draws"_a, "seed"_a, "n_threads"_a,
-      "Completed tables by likelihood weighting, and the log-probability of each row.");
+      "Completed tables by likelihood weighting; log-probability and effective number of draws of "
+      "each row.");
 }
 
 }  // namespace bayesmend::bind

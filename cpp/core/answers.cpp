@@ -75,6 +75,31 @@ Share share_of(const Piece& piece, std::span<const std::int32_t> variables) {
   return share;
 }
 
+// Some of the variables that a table runs over.
+struct Axes {
+  std::vector<std::size_t> sizes, strides;
+
+  void add(std::size_t size, std::size_t stride) {
+    sizes.push_back(size);
+    strides.push_back(stride);
+  }
+  // Calls visit(place) for all their states together, the first variable varying fastest.
+  template <class Visit>
+  void for_places(Visit&& visit) const {
+    std::vector<std::size_t> digits(sizes.size(), 0);
+    for (std::size_t place = 0;;) {
+      visit(place);
+      std::size_t d = 0;
+      for (; d < sizes.size() && ++digits[d] == sizes[d]; ++d) {
+        place -= strides[d] * (sizes[d] - 1);
+        digits[d] = 0;
+      }
+      if (d == sizes.size()) return;
+      place += strides[d];
+    }
+  }
+};
+
 Elimination keeping(const Piece& piece, std::span<const std::uint32_t> positions) {
   return Elimination(piece.card, piece.scopes, piece.strides, positions, 0.0);
 }
@@ -200,17 +225,26 @@ std::vector<std::uint8_t> draw_completions(const Holes& holes, std::span<const d
   return result;
 }
 
-double joint_size(const Holes& holes, std::span<const std::int32_t> variables) {
-  double largest = 1.0;
-  for (const auto v : variables) largest *= holes.graph().card[static_cast<std::size_t>(v)];
+JointSize joint_size(const Holes& holes, std::span<const std::int32_t> variables) {
+  double joint = 1.0, most = 0.0;
+  for (const auto v : variables) joint *= holes.graph().card[static_cast<std::size_t>(v)];
+  JointSize size{joint, {variables.begin(), variables.end()}, joint};
   for (const auto& use : holes.uses_of_row(0)) {
     const auto& piece = holes.pieces()[holes.instances()[use.instance].piece];
     const auto share = share_of(piece, variables);
     if (share.positions.empty()) continue;
-    const auto& tree = make_clique_tree(piece.card, piece.scopes, share.positions, 0.0);
-    largest = std::max(largest, tree.cliques[tree.largest].n_entries);
+    const auto tree = make_clique_tree(piece.card, piece.scopes, share.positions, 0.0);
+    double entries = tree.n_entries;
+    for (const Clique& clique : tree.cliques) entries += clique.n_entries / clique.n_own_entries;
+    most = std::max(most, entries);
+    const Clique& largest = tree.cliques[tree.largest];
+    if (largest.n_entries <= size.largest) continue;
+    size.largest = largest.n_entries;
+    size.scope.clear();
+    for (const auto position : largest.scope) size.scope.push_back(piece.variables[position]);
   }
-  return largest;
+  size.total += most;
+  return size;
 }
 
 std::vector<double> joint_distribution(const Holes& holes, std::span<const double> cpts,
@@ -225,35 +259,39 @@ std::vector<double> joint_distribution(const Holes& holes, std::span<const doubl
     if (code != kMissing) base += size * code;
     size *= card.back();
   }
-  // Pieces are independent: the joint distribution is a product of theirs.
-  std::vector<std::pair<std::size_t, double>> entries{{base, 1.0}};
-  Workspace space;
+  // Pieces are independent: the joint distribution is a product of theirs. Each spreads what is
+  // there, where its own variables are all in their first state, over their other states.
+  std::vector<double> result(size, 0.0);
+  result[base] = 1.0;
+  Axes done;
   for (const auto& use : holes.uses_of_row(0)) {
     const auto& instance = holes.instances()[use.instance];
     const Piece& piece = holes.pieces()[instance.piece];
     const auto share = share_of(piece, variables);
     if (share.positions.empty()) continue;
     const Elimination shape = keeping(piece, share.positions);
+    Workspace space;
     holes.factors(instance, cpts, space.factors);
     const double log_sum = space.beliefs.collect(shape, space.factors, Pass::sum);
-    if (log_sum == -std::numeric_limits<double>::infinity()) return std::vector<double>(size, 0.0);
+    if (log_sum == -std::numeric_limits<double>::infinity()) {
+      std::ranges::fill(result, 0.0);
+      return result;
+    }
     const auto part = space.beliefs.table(shape.tree().cliques.size() - 1);
     double total = 0.0;
     for (const double value : part) total += value;
-    std::vector<std::pair<std::size_t, double>> longer;
-    for (const auto& [at, probability] : entries)
-      for (std::size_t e = 0; e < part.size(); ++e) {
-        std::size_t place = at, rest = e;
-        for (const std::size_t k : share.places) {
-          place += rest % card[k] * stride[k];
-          rest /= card[k];
-        }
-        longer.emplace_back(place, probability * part[e] / total);
-      }
-    entries = std::move(longer);
+    Axes own;
+    for (const std::size_t k : share.places) own.add(card[k], stride[k]);
+    std::size_t entry = 0;
+    own.for_places([&](std::size_t place) {
+      const double probability = part[entry++] / total;
+      if (place == 0) return;  // what the others are made of
+      done.for_places(
+          [&](std::size_t at) { result[base + at + place] = result[base + at] * probability; });
+    });
+    done.for_places([&](std::size_t at) { result[base + at] *= part[0] / total; });
+    for (const std::size_t k : share.places) done.add(card[k], stride[k]);
   }
-  std::vector<double> result(size, 0.0);
-  for (const auto& [at, probability] : entries) result[at] += probability;
   return result;
 }
 

@@ -39,7 +39,12 @@ std::vector<std::uint8_t> draw_completions(const Holes& holes, std::span<const d
 std::vector<double> joint_distribution(const Holes& holes, std::span<const double> cpts,
                                        std::span<const std::int32_t> variables);
 
-// Entries of the largest table that joint_distribution needs.
-double joint_size(const Holes& holes, std::span<const std::int32_t> variables);
+// What joint_distribution needs.
+struct JointSize {
+  double largest;                   // entries of the largest table
+  std::vector<std::int32_t> scope;  // and its variables
+  double total;                     // entries of all that is held at a time
+};
+JointSize joint_size(const Holes& holes, std::span<const std::int32_t> variables);
 
 }  // namespace bayesmend

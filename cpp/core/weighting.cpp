@@ -336,9 +336,9 @@ std::size_t pick(std::span<const double> sums, std::uint64_t seed, std::size_t r
 }
 
 // Running sums of the weights of a row's draws, empty when all are zero; the log of their mean
-// goes to `log_evidence`. False when stopped.
+// and their effective number go to `result`. False when stopped.
 bool sum_weights(Task& task, const Plan& plan, std::size_t row, std::size_t thread,
-                 std::vector<double>& sums, double& log_evidence) {
+                 std::vector<double>& sums, WeightedDraws& result) {
   const std::size_t n_here = plan.is_certain ? 1 : task.n_samples;
   sums.resize(n_here);  // log-weights at first
   const auto weigh_block = [&](std::size_t block, Scratch& own) {
@@ -348,17 +348,21 @@ bool sum_weights(Task& task, const Plan& plan, std::size_t row, std::size_t thre
   };
   if (!task.for_blocks(0, (n_here + kBlock - 1) / kBlock, thread, weigh_block)) return false;
   const double peak = *std::max_element(sums.begin(), sums.end());
-  log_evidence = kNone;
-  double total = 0.0;
+  result.log_evidence[row] = kNone;
+  double total = 0.0, squares = 0.0;
   if (peak == kNone) {
     sums.clear();
     return true;
   }
   for (double& sum : sums) {
-    total += std::exp(sum - peak);
+    const double weight = std::exp(sum - peak);
+    total += weight;
+    squares += weight * weight;
     sum = total;
   }
-  log_evidence = peak + std::log(total / static_cast<double>(n_here));
+  result.log_evidence[row] = peak + std::log(total / static_cast<double>(n_here));
+  result.effective[row] =
+      plan.is_certain ? static_cast<double>(task.n_samples) : total * total / squares;
   return true;
 }
 
@@ -387,7 +391,8 @@ WeightedDraws weighted_draws(const FlatNetwork& network, std::span<const std::in
   const Weigher weigher(network, order, table, {}, seed);
   require(n_samples >= 1, "at least one draw is needed");
   const std::size_t n_rows = table.n_rows, n_cells = table.cells.size();
-  WeightedDraws result{std::vector<std::uint8_t>(n_draws * n_cells), std::vector<double>(n_rows)};
+  WeightedDraws result{std::vector<std::uint8_t>(n_draws * n_cells), std::vector<double>(n_rows),
+                       std::vector<double>(n_rows)};
   for (std::size_t draw = 0; draw < n_draws; ++draw) {
     std::copy(table.cells.begin(), table.cells.end(),
               result.cells.begin() + static_cast<std::ptrdiff_t>(draw * n_cells));
@@ -396,7 +401,7 @@ WeightedDraws weighted_draws(const FlatNetwork& network, std::span<const std::in
   const auto draw_row = [&](std::size_t row, std::size_t thread) {
     const Plan plan = weigher.plan(row);
     std::vector<double> sums;
-    if (!sum_weights(task, plan, row, thread, sums, result.log_evidence[row])) return false;
+    if (!sum_weights(task, plan, row, thread, sums, result)) return false;
     if (plan.is_certain || sums.empty()) return true;
     Scratch& own = task.scratch(thread);
     for (std::size_t draw = 0; draw < n_draws; ++draw) {

@@ -33,8 +33,10 @@ Weighted weigh(const FlatNetwork& network, std::span<const std::int32_t> order, 
                std::size_t n_threads, const Stop& stop);
 
 struct WeightedDraws {
-  std::vector<std::uint8_t> cells;   // n_draws times n_vars * n_rows; missing where none agrees
-  std::vector<double> log_evidence;  // per row
+  std::vector<std::uint8_t> cells;  // n_draws times n_vars * n_rows; missing where none agrees
+  // Per row, as in Weighted.
+  std::vector<double> log_evidence;
+  std::vector<double> effective;
 };
 
 // Completed tables: per row, n_draws of n_samples draws are picked by their weights.

@@ -144,8 +144,10 @@ class Holes:
         Joint distribution of some variables given the first row, the first varying fastest.
         """
 
-    def joint_size(self, variables: Sequence[int]) -> float:
-        """Entries of the largest table that joint() needs."""
+    def joint_size(self, variables: Sequence[int]) -> tuple[float, list[int], float]:
+        """
+        Entries of the largest table that joint() needs, its variables, entries in all.
+        """
 
     def expect(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
         """
@@ -214,5 +216,5 @@ def weigh(card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', d
 
 def weighted_draws(card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cpt_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_samples: int, n_draws: int, seed: int, n_threads: int) -> tuple:
     """
-    Completed tables by likelihood weighting, and the log-probability of each row.
+    Completed tables by likelihood weighting; log-probability and effective number of draws of each row.
     """

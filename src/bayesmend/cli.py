@@ -25,6 +25,7 @@ from bayesmend.terminal import (
     STREAM,
     Commands,
     check_outputs,
+    check_stdout,
     notice,
     pair,
     print_json,
@@ -33,6 +34,7 @@ from bayesmend.terminal import (
     words,
     write_net,
     write_table,
+    write_through,
 )
 
 if TYPE_CHECKING:
@@ -140,7 +142,7 @@ def sample(
     debug: Debug = False,
 ) -> None:
     """Draw complete rows from a network, as CSV."""
-    check_outputs([out], force=force)
+    check_outputs([out], force=force, are_tables=True)
     write_table(read_net(net).sample(rows, seed=seed), out)
 
 
@@ -225,9 +227,7 @@ def hide(
 
     Choose one of --mcar, --mar, --mnar, --per-variable and --variable.
     """
-    if json and out is None:
-        message = "--json needs --out, because the table goes to stdout without it."
-        raise typer.BadParameter(message)
+    check_stdout(out, "--truth", truth, json)
     given = {
         "mcar": mcar,
         "mar": mar,
@@ -244,12 +244,12 @@ def hide(
         "strict": strict or None,
     }
     mechanism, options = _choose_mechanism(given)
-    check_outputs([out, truth], force=force)
+    check_outputs([out, truth], force=force, are_tables=True)
     data = read_table(file, missing, states, discretize)
     hidden = _hide(data, mechanism, options, seed)
     write_table(hidden.data, out)
     if truth is not None:
-        hidden.write_csv(truth)
+        write_through(truth, hidden.write_csv)
     if json:
         print_json(hidden.to_dict())
     notice(f"Hid {hidden.n_hidden} of {hidden.n_candidates} cells.")

@@ -7,6 +7,8 @@ and only when it is asked for by name.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend.columns import MISSING, Label, position_of
-from bayesmend.errors import InferenceError, ParameterError
+from bayesmend.errors import InferenceError, ParameterError, ShortfallWarning
 from bayesmend.impossible import require_possible
 from bayesmend.network import Network, check_count, flatten
 from bayesmend.rows import some
@@ -25,6 +27,7 @@ from bayesmend.seed import Seed, as_generator
 __all__ = [
     "MAX_MEMORY",
     "METHODS",
+    "WEIGHTING",
     "CompiledHoles",
     "Engine",
     "Marginals",
@@ -32,6 +35,7 @@ __all__ = [
     "draw_cells",
     "find_marginals",
     "hole_distributions",
+    "target_names",
     "weigh",
 ]
 
@@ -40,7 +44,11 @@ METHODS = get_args(Method)
 MAX_MEMORY = 2**30
 """Bytes that the tables of exact inference may take, unless ``max_memory`` says."""
 
+WEIGHTING = "or use method='weighting', which is approximate"
+"""What to do about too large tables, where there is a choice of method."""
+
 _BYTES_PER_ENTRY = 8
+_MAX_ENTRIES = 2**36  # what the core takes at most, in all tables of a thread
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -108,7 +116,7 @@ class Engine:
     seed: Seed = None
     n_threads: int = 0
     max_memory: float = MAX_MEMORY
-    remedy: str = "or use method='weighting', which is approximate"
+    remedy: str = "or take a network with fewer arcs"
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -119,7 +127,8 @@ class Engine:
             raise ParameterError(msg)
         check_count("n_samples", self.n_samples, 1)
         check_count("n_threads", self.n_threads)
-        if not self.max_memory > 0:
+        is_number = isinstance(self.max_memory, (int, float, np.integer, np.floating))
+        if not is_number or not self.max_memory > 0:
             msg = (
                 "max_memory must be a number of bytes > 0. "
                 f"Got {self.max_memory!r} instead."
@@ -154,17 +163,33 @@ class Engine:
     def fit_threads(self, largest: float, total: float, names: list[str]) -> int:
         """Return how many threads may hold such tables at once; one must be able to."""
         n_bytes = _BYTES_PER_ENTRY * total
-        if n_bytes > self.max_memory:
+        if n_bytes > self.max_memory or total > _MAX_ENTRIES:
+            limit = f"max_memory={_plain(self.max_memory)}"
+            if n_bytes <= self.max_memory:
+                limit = f"the {_size(_BYTES_PER_ENTRY * _MAX_ENTRIES)} possible"
+            way_out = "raise max_memory, " if total <= _MAX_ENTRIES else ""
             msg = (
                 f"exact inference would need a table of {_count(largest)} entries "
                 f"({_size(_BYTES_PER_ENTRY * largest)}) over {len(names)} variables "
                 f"({some(names)}), and {_size(n_bytes)} in all, which is more than "
-                f"max_memory={self.max_memory:.4g}. Give more evidence, raise "
-                f"max_memory, {self.remedy}."
+                f"{limit}. Give more evidence, {way_out}{self.remedy}."
             )
             raise InferenceError(msg)
         n_threads = self.n_threads or _core.n_cores()
-        return max(1, min(n_threads, int(self.max_memory / max(n_bytes, 1.0))))
+        if n_bytes * n_threads <= self.max_memory:
+            return n_threads
+        return max(1, int(self.max_memory / n_bytes))
+
+    def require_room(self, n_draws: int, bytes_per_draw: int) -> None:
+        """Raise ``InferenceError`` when so many completed tables would be too large."""
+        n_bytes = n_draws * bytes_per_draw
+        if n_draws > 1 and n_bytes > self.max_memory:
+            msg = (
+                f"n_draws={n_draws} completed tables would need {_size(n_bytes)}, "
+                f"which is more than max_memory={_plain(self.max_memory)}. Ask for "
+                "fewer draws, or raise max_memory."
+            )
+            raise InferenceError(msg)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +222,7 @@ def find_marginals(
     network: Network,
     cells: NDArray[np.uint8],
     engine: Engine,
-    targets: Sequence[str] | None = None,
+    targets: str | Sequence[str] | None = None,
     *,
     compiled: CompiledHoles | None = None,
     check: Callable[..., None] = require_possible,
@@ -207,7 +232,7 @@ def find_marginals(
     ``compiled`` saves work where the same cells were compiled before; ``check`` raises
     for rows of probability zero.
     """
-    asked = network.names if targets is None else targets
+    asked = network.names if targets is None else target_names(targets)
     wanted = sorted({position_of(name, network.names) for name in asked})
     flags = np.zeros(network.n_vars, dtype=np.uint8)
     flags[wanted] = 1
@@ -232,6 +257,20 @@ def find_marginals(
         errors=None if errors is None else tuple(errors),
         effective_samples=effective,
     )
+
+
+def target_names(targets: str | Sequence[str]) -> list[str]:
+    """Return the names asked for, one or several."""
+    if isinstance(targets, str):
+        return [targets]
+    try:
+        return list(targets)
+    except TypeError:
+        msg = (
+            "targets must be the name of a variable or a list of names. "
+            f"Got {targets!r} instead."
+        )
+        raise ParameterError(msg) from None
 
 
 def weigh(
@@ -260,21 +299,24 @@ def draw_cells(
     n_draws: int,
     *,
     compiled: CompiledHoles | None = None,
-) -> NDArray[np.uint8]:
-    """Return cells of shape (n_draws, n_vars, n_rows) in the codes of the network."""
+) -> tuple[NDArray[np.uint8], NDArray[np.float64] | None]:
+    """Return cells of shape (n_draws, n_vars, n_rows) in the codes of the network.
+
+    From weighting, the effective number of samples of each row comes with them.
+    """
     if engine.method == "exact":
         compiled = compiled or engine.compile(network, cells)
         require_possible(network, cells, compiled.log_evidence())
-        return compiled.draw(n_draws, engine.key())
+        return compiled.draw(n_draws, engine.key()), None
     n_threads = engine.n_threads or _core.n_cores()
     n_bytes = _BYTES_PER_ENTRY * engine.n_samples * n_threads
     if n_bytes > engine.max_memory:
         msg = (
             f"drawing from n_samples={engine.n_samples:,} needs {_size(n_bytes)}, more "
-            f"than max_memory={engine.max_memory:.4g}. Ask for fewer samples."
+            f"than max_memory={_plain(engine.max_memory)}. Ask for fewer samples."
         )
         raise InferenceError(msg)
-    drawn, evidence = _core.weighted_draws(
+    drawn, evidence, effective = _core.weighted_draws(
         *flatten(network),
         _order(network),
         cells,
@@ -284,8 +326,25 @@ def draw_cells(
         engine.n_threads,
     )
     require_possible(network, cells, evidence, n_samples=engine.n_samples)
-    completed: NDArray[np.uint8] = drawn
-    return completed
+    _warn_of_repeats(cells, effective, n_draws)
+    return drawn, effective
+
+
+def _warn_of_repeats(
+    cells: NDArray[np.uint8], effective: NDArray[np.float64], n_draws: int
+) -> None:
+    """Say so when a row has too few samples for its draws to differ as they should."""
+    has_holes = (cells == MISSING).any(axis=0)
+    short = np.flatnonzero(has_holes & (effective < n_draws))
+    if not short.size:
+        return
+    worst = short[effective[short].argmin()]
+    msg = (
+        f"n_draws={n_draws} completions come from fewer samples in {len(short):,} of "
+        f"{len(effective):,} rows, and repeat each other: row {worst} has samples as "
+        f"good as {effective[worst]:.3g} unweighted ones. Raise n_samples (--samples)."
+    )
+    warnings.warn(msg, ShortfallWarning, stacklevel=4)
 
 
 def hole_distributions(
@@ -313,6 +372,11 @@ def hole_distributions(
 def _order(network: Network) -> NDArray[np.int32]:
     """Return the variables, each after its parents."""
     return np.array(network.dag.topological_order(), dtype=np.int32)
+
+
+def _plain(max_memory: float) -> str:
+    """Show a limit in the digits it was probably given in."""
+    return f"{min(max_memory, sys.float_info.max):.4g}"
 
 
 def _count(entries: float) -> str:

@@ -38,7 +38,7 @@ def require_possible(
         shown = evidence_words(network, cells[:, row])
         msg = (
             f"none of {n_samples:,} samples agrees with row {row} ({shown}). Raise "
-            "n_samples, or use method='exact'."
+            "n_samples, or ask for exact inference."
         )
         raise InferenceError(msg)
     shown = evidence_words(network, find_conflict(network, cells[:, row]))

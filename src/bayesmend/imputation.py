@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend.columns import MISSING_MARKERS, Label
+from bayesmend.columns import MISSING, MISSING_MARKERS
 from bayesmend.data import IncompleteData
 from bayesmend.discretize import Cutting, Discretization
 from bayesmend.engine import (
@@ -24,6 +22,7 @@ from bayesmend.engine import (
     find_marginals,
 )
 from bayesmend.errors import ParameterError
+from bayesmend.imputed import BYTES_PER_CELL, ImputedCell, ImputedCells, list_cells
 from bayesmend.network import Network, check_count
 from bayesmend.newdata import NewData, read_for
 from bayesmend.seed import Seed
@@ -34,98 +33,6 @@ How = Literal["mpe", "marginal", "draw"]
 IMPUTATIONS = get_args(How)
 
 _TIE = 1e-9  # relative: states this close count as equally probable
-
-
-class ImputedCell(NamedTuple):
-    """An imputed cell: what was put there, how sure, and what else it might be."""
-
-    row: int
-    variable: str
-    state: Label
-    probability: float
-    runner_up: Label | None
-    table: int
-
-
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
-class ImputedCells:
-    """Every imputed cell, in the order of tables, rows and variables.
-
-    Parameters
-    ----------
-    rows, variables : ndarray of shape (n_cells,)
-        Where: row of the table and position of the variable in ``names``.
-    codes : ndarray of shape (n_cells,)
-        The states chosen.
-    probabilities : ndarray of shape (n_cells,)
-        Posterior probability of each, given what is observed in its row.
-    runners_up : ndarray of shape (n_cells,)
-        The most probable other state; the chosen one where there is no other.
-    tables : ndarray of shape (n_cells,)
-        Which of the completed tables, from 1.
-    names, states
-        Names of the variables and labels of their states, as in the table.
-
-    Examples
-    --------
-    >>> import bayesmend as bm
-    >>> asia = bm.load_network("asia")
-    >>> row = {name: [None] for name in asia.names} | {"dysp": ["yes"]}
-    >>> for cell in bm.impute(asia, row).cells:
-    ...     print(cell.variable, cell.state, round(cell.probability, 3), cell.runner_up)
-    asia no 0.99 yes
-    tub no 0.981 yes
-    smoke yes 0.634 no
-    ...
-    """
-
-    rows: NDArray[np.intp]
-    variables: NDArray[np.intp]
-    codes: NDArray[np.uint8]
-    probabilities: NDArray[np.float64]
-    runners_up: NDArray[np.uint8]
-    tables: NDArray[np.intp]
-    names: tuple[str, ...]
-    states: tuple[tuple[Label, ...], ...]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[ImputedCell]:
-        for row, v, code, probability, other, table in zip(
-            self.rows.tolist(),
-            self.variables.tolist(),
-            self.codes.tolist(),
-            self.probabilities.tolist(),
-            self.runners_up.tolist(),
-            self.tables.tolist(),
-            strict=True,
-        ):
-            labels = self.states[v]
-            runner_up = None if other == code else labels[other]
-            yield ImputedCell(
-                row, self.names[v], labels[code], probability, runner_up, table
-            )
-
-    def __repr__(self) -> str:
-        return f"ImputedCells({len(self):,} cells)"
-
-    def to_dict(self) -> dict[str, list[Any]]:
-        """Give the columns as lists, ready for any data frame."""
-        cells = list(self)
-        return {
-            name: [cell[k] for cell in cells]
-            for k, name in enumerate(ImputedCell._fields)
-        }
-
-    def to_csv(self) -> str:
-        """Give the table as CSV text."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(ImputedCell._fields)
-        for cell in self:
-            writer.writerow(["" if value is None else value for value in cell])
-        return text.getvalue()
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -144,6 +51,8 @@ class Imputation:
         ``exact`` or ``weighting``.
     source : NewData
         The table that was given, with the columns that the network does not know.
+    effective_samples : ndarray of shape (n_rows,), optional
+        From weighting: how many unweighted samples of each row would be as good.
     """
 
     tables: tuple[IncompleteData, ...]
@@ -151,6 +60,7 @@ class Imputation:
     method: str
     inference: str
     source: NewData
+    effective_samples: NDArray[np.float64] | None = None
 
     @property
     def completed(self) -> IncompleteData:
@@ -200,9 +110,16 @@ class Imputation:
             "imputed": dict(zip(self.cells.names, per_table, strict=True)),
             "mean_probability": float(p.mean()) if len(p) else None,
             "lowest_probability": float(p.min()) if len(p) else None,
+            "lowest_effective_samples": self._lowest_effective(),
             "extra": list(self.extra),
             "absent": list(self.absent),
         }
+
+    def _lowest_effective(self) -> float | None:
+        """Return that of the row worst off, among those with imputed cells."""
+        if self.effective_samples is None or not len(self.cells):
+            return None
+        return float(self.effective_samples[self.cells.rows].min())
 
     def __repr__(self) -> str:
         tables = f", {self.n_draws} tables" if self.method == "draw" else ""
@@ -260,7 +177,8 @@ def impute(
     n_threads : int, default=0
         Threads to use, 0 for all cores. The answer does not depend on it.
     max_memory : float, default=2**30
-        Bytes that the tables of exact inference may take.
+        Bytes that the tables of exact inference may take, and the completed tables
+        and their cells when there are several draws.
 
     Returns
     -------
@@ -272,6 +190,12 @@ def impute(
     InferenceError
         When a row with holes has probability zero, or the tables would be too large.
 
+    Warns
+    -----
+    ShortfallWarning
+        When weighting has fewer effective samples of a row than draws, so that the
+        draws repeat each other.
+
     Examples
     --------
     >>> import bayesmend as bm
@@ -282,7 +206,7 @@ def impute(
     ([17], ['yes'])
     """
     _check(method, inference, n_draws)
-    remedy = "or use inference='weighting' with method='marginal' or 'draw'"
+    remedy = "or use inference='weighting' with method='marginal' or method='draw'"
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, remedy)
     new = read_for(
         network,
@@ -291,21 +215,26 @@ def impute(
         missing=missing,
         discretize=discretize,
     )
+    engine.require_room(n_draws, _bytes_per_draw(new))
     compiled = engine.compile(network, new.cells) if inference == "exact" else None
     found = find_marginals(network, new.cells, engine, compiled=compiled)
+    effective = found.effective_samples
     if method == "mpe":
         assert compiled is not None
         filled = compiled.explain()[0][None]
     elif method == "draw":
-        filled = draw_cells(network, new.cells, engine, n_draws, compiled=compiled)
+        filled, effective = draw_cells(
+            network, new.cells, engine, n_draws, compiled=compiled
+        )
     else:
         filled = _most_probable(new.cells, found.rows, found.probabilities)[None]
     return Imputation(
         tables=tuple(new.completed(cells) for cells in filled),
-        cells=_list_cells(network, new, filled, found.rows, found.probabilities),
+        cells=list_cells(network, new, filled, found.rows, found.probabilities),
         method=method,
         inference=inference,
         source=new,
+        effective_samples=effective,
     )
 
 
@@ -342,39 +271,7 @@ def _most_probable(
     return filled
 
 
-def _list_cells(
-    network: Network,
-    new: NewData,
-    filled: NDArray[np.uint8],
-    rows: tuple[NDArray[np.intp], ...],
-    probabilities: tuple[NDArray[np.float64], ...],
-) -> ImputedCells:
-    parts = []
-    for v, (at, p) in enumerate(zip(rows, probabilities, strict=True)):
-        holes = np.arange(len(at))
-        for number, cells in enumerate(filled, 1):
-            codes = cells[v, at]
-            others = p.copy()
-            others[holes, codes] = -1.0
-            runners_up = others.argmax(axis=1) if p.shape[1] > 1 else codes
-            where = np.full(len(at), v), np.full(len(at), number)
-            parts.append((at, where[0], codes, p[holes, codes], runners_up, where[1]))
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    at, variables, codes, chances, runners_up, tables = columns
-    place = np.array(new.columns, dtype=np.intp)[variables]
-    order = np.lexsort((place, at, tables))
-    return ImputedCells(
-        rows=at[order],
-        variables=variables[order],
-        codes=codes[order],
-        probabilities=chances[order],
-        runners_up=runners_up[order].astype(np.uint8),
-        tables=tables[order],
-        names=network.names,
-        states=tuple(
-            tuple(new.data.states[column][code] for code in labels[: len(states)])
-            for column, labels, states in zip(
-                new.columns, new.labels, network.states, strict=True
-            )
-        ),
-    )
+def _bytes_per_draw(new: NewData) -> int:
+    """Return what each draw keeps: its cells in two codings, and those imputed."""
+    n_holes = int((new.cells == MISSING).sum())
+    return int(new.cells.size + new.data.codes.size + BYTES_PER_CELL * n_holes)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayesmend.data import IncompleteData
 from bayesmend.engine import (
     MAX_MEMORY,
+    WEIGHTING,
     Engine,
     Marginals,
     Method,
@@ -140,7 +141,7 @@ def marginals(
     network: Network,
     data: Any,
     *,
-    targets: Sequence[str] | None = None,
+    targets: str | Sequence[str] | None = None,
     method: Method = "exact",
     n_samples: int = 10_000,
     seed: Seed = None,
@@ -154,7 +155,7 @@ def marginals(
     ----------
     network, data, allow_absent, n_threads, max_memory
         As in `explain`.
-    targets : sequence of str, optional
+    targets : str or sequence of str, optional
         The variables asked for; all by default. Fewer may be much faster.
     method : {"exact", "weighting"}, default="exact"
         ``weighting`` estimates from samples, with standard errors.
@@ -177,7 +178,7 @@ def marginals(
     >>> probabilities.round(3).tolist()
     [[0.834, 0.166]]
     """
-    engine = Engine(method, n_samples, seed, n_threads, max_memory)
+    engine = Engine(method, n_samples, seed, n_threads, max_memory, WEIGHTING)
     new = read_for(network, data, allow_absent=allow_absent)
     return find_marginals(network, new.cells, engine, targets)
 
@@ -214,7 +215,7 @@ def log_evidence(
     >>> np.exp(bm.log_evidence(asia, row)).round(6).tolist()
     [0.5]
     """
-    engine = Engine(method, n_samples, seed, n_threads, max_memory)
+    engine = Engine(method, n_samples, seed, n_threads, max_memory, WEIGHTING)
     new = read_for(network, data, allow_absent=allow_absent)
     none = np.zeros(network.n_vars, dtype=np.uint8)
     if method == "exact":
@@ -245,6 +246,11 @@ def draw(
     seed : int, Generator or None
         Source of randomness: the same seed gives the same tables.
 
+    Warns
+    -----
+    ShortfallWarning
+        When weighting has fewer effective samples of a row than draws.
+
     Returns
     -------
     tuple of IncompleteData
@@ -260,7 +266,9 @@ def draw(
     (True, False)
     """
     check_count("n_draws", n_draws, 1)
-    engine = Engine(method, n_samples, seed, n_threads, max_memory)
+    engine = Engine(method, n_samples, seed, n_threads, max_memory, WEIGHTING)
     new = read_for(network, data, allow_absent=allow_absent)
-    drawn = draw_cells(network, new.cells, engine, n_draws)
+    # The cells as drawn, and once more in the codes of the table.
+    engine.require_room(n_draws, 2 * new.data.codes.size)
+    drawn, _ = draw_cells(network, new.cells, engine, n_draws)
     return tuple(new.completed(cells) for cells in drawn)

@@ -7,6 +7,7 @@ Symbols of the literature: ``r_i`` is ``card[i]``, ``q_i`` is ``len(cpts[i])``, 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -306,6 +307,23 @@ def check_count(parameter: str, value: int, least: int = 0) -> None:
     if not is_integer or value < least:
         msg = f"{parameter} must be an integer >= {least}. Got {value!r} instead."
         raise ParameterError(msg)
+    if value >= 2**63:
+        msg = f"{parameter} must be an integer below 2**63. Got {value!r} instead."
+        raise ParameterError(msg)
+
+
+def check_network(network: object) -> None:
+    """Raise ``ParameterError`` unless it is a network."""
+    if isinstance(network, Network):
+        return
+    kind = type(network).__name__
+    msg = f"network must be a Network. Got an object of type {kind} instead."
+    if isinstance(network, (str, os.PathLike)):
+        msg = (
+            f"network must be a Network. Got {network!r} instead: read a file with "
+            "read_network(path), or a shipped network with load_network(name)."
+        )
+    raise ParameterError(msg)
 
 
 def _check_size(name: str, family_card: list[int]) -> None:

@@ -30,7 +30,7 @@ from bayesmend.discretize import Cutting, Discretization, fit_source
 from bayesmend.errors import DataError
 from bayesmend.files import open_source
 from bayesmend.match import extend_states, match_states, own_labels, unknown_label
-from bayesmend.network import Network
+from bayesmend.network import Network, check_network
 from bayesmend.restore import (
     INTERVALS,
     frame_library,
@@ -165,6 +165,7 @@ def read_for(
     >>> new.data, new.extra
     (IncompleteData(1 row, 8 variables, 8 missing cells), ('id',))
     """
+    check_network(network)
     if isinstance(table, IncompleteData):
         return _from_data(network, table, allow_absent)
     source = open_source(table)
@@ -326,7 +327,14 @@ def _absent(
 ) -> tuple[str, ...]:
     given = set(names)
     absent = tuple(name for name in network.names if name not in given)
-    if absent and (not allow_absent or len(absent) == network.n_vars):
+    if len(absent) == network.n_vars:
+        msg = (
+            "no column of the table is a variable of the network. It has: "
+            f"{listing(names, 6)}. The network has: {listing(absent, 6)}. Rename "
+            "the columns."
+        )
+        raise DataError(msg)
+    if absent and not allow_absent:
         msg = (
             f"the table lacks {len(absent)} of the {network.n_vars} variables of the "
             f"network: {listing(absent, 6)}. It has: {listing(names, 6)}. Add or "

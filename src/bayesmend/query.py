@@ -13,11 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend.columns import MISSING, Label, position_of
-from bayesmend.engine import MAX_MEMORY, Engine, Method, find_marginals
+from bayesmend.engine import (
+    MAX_MEMORY,
+    WEIGHTING,
+    CompiledHoles,
+    Engine,
+    Method,
+    find_marginals,
+    target_names,
+)
 from bayesmend.errors import InferenceError, ParameterError
 from bayesmend.impossible import evidence_words, find_conflict
 from bayesmend.match import match_states, unknown_label
-from bayesmend.network import Network
+from bayesmend.network import Network, check_network
 from bayesmend.seed import Seed
 
 __all__ = ["Answer", "query"]
@@ -66,7 +74,8 @@ class Answer:
         """Iterate over the joint distribution: states of the targets, probability."""
         assert self.joint is not None
         labels = itertools.product(*self.distributions.values())
-        yield from zip(labels, self.joint.ravel().tolist(), strict=True)
+        for states, p in zip(labels, self.joint.flat, strict=True):
+            yield states, float(p)
 
     @property
     def most_probable(self) -> tuple[tuple[Label, ...], float] | None:
@@ -77,7 +86,9 @@ class Answer:
         if self.joint is None:
             return None
         bar = float(self.joint.max()) * (1 - 1e-9)
-        return next(item for item in self.joint_items() if item[1] >= bar)
+        best = np.unravel_index((self.joint >= bar).argmax(), self.joint.shape)
+        states = zip(self.distributions.values(), best, strict=True)
+        return tuple(list(s)[k] for s, k in states), float(self.joint[best])
 
     def to_dict(self) -> dict[str, Any]:
         """Give all of it in plain types, ready for JSON."""
@@ -179,7 +190,8 @@ def query(
     >>> answer.most_probable
     (('yes', 'no'), 0.48...)
     """
-    engine = Engine(method, n_samples, seed, n_threads, max_memory)
+    check_network(network)
+    engine = Engine(method, n_samples, seed, n_threads, max_memory, WEIGHTING)
     if joint and method != "exact":
         msg = "joint=True needs method='exact'. Got method='weighting' instead."
         raise ParameterError(msg)
@@ -189,7 +201,10 @@ def query(
         msg = "joint=True needs a target, and every variable is given. Give fewer."
         raise ParameterError(msg)
     cells = np.ascontiguousarray(row[:, None])
-    found = find_marginals(network, cells, engine, names, check=_require_possible)
+    compiled = _compile_joint(network, cells, names, engine) if joint else None
+    found = find_marginals(
+        network, cells, engine, names, compiled=compiled, check=_require_possible
+    )
     order = [found.names.index(name) for name in names]
     labels = [found.states[k] for k in order]
     errors, effective = found.errors, found.effective_samples
@@ -200,7 +215,7 @@ def query(
         distributions=_by_state(
             names, labels, [found.probabilities[k][0] for k in order]
         ),
-        joint=_joint(network, cells, names, engine) if joint else None,
+        joint=None if compiled is None else _joint(network, compiled, names),
         method=method,
         errors=None
         if errors is None
@@ -209,12 +224,20 @@ def query(
     )
 
 
-def _evidence(network: Network, given: Mapping[str, Any]) -> NDArray[np.uint8]:
+def _evidence(network: Network, given: Any) -> NDArray[np.uint8]:
     """Return the row of a table that holds the evidence and nothing else."""
+    if not isinstance(given, Mapping):
+        msg = f"given must map names of variables to states. Got {given!r} instead."
+        raise ParameterError(msg)
     row = np.full(network.n_vars, MISSING, dtype=np.uint8)
     for name, label in given.items():
         variable = position_of(name, network.names)
         states = network.states[variable]
+        try:
+            hash(label)
+        except TypeError:
+            msg = f"given must hold one state of {name!r}. Got {label!r} instead."
+            raise ParameterError(msg) from None
         row[variable] = match_states(states, [label])[0]
         if row[variable] == MISSING:
             raise unknown_label(name, states, label)
@@ -226,7 +249,7 @@ def _targets(
 ) -> list[str]:
     if targets is None:
         return [network.names[v] for v in np.flatnonzero(row == MISSING)]
-    names = [targets] if isinstance(targets, str) else list(targets)
+    names = target_names(targets)
     for k, name in enumerate(names):
         if row[position_of(name, network.names)] != MISSING:
             msg = f"variable {name!r} is both a target and given. Name it in one."
@@ -258,16 +281,24 @@ def _require_possible(
     raise InferenceError(msg)
 
 
-def _joint(
+def _compile_joint(
     network: Network, cells: NDArray[np.uint8], names: list[str], engine: Engine
-) -> NDArray[np.float64]:
-    """Return the joint distribution, an axis per name."""
+) -> CompiledHoles:
+    """Make ready for a joint distribution, or say that it takes too much memory."""
     variables = [network.names.index(name) for name in names]
     flags = np.zeros(network.n_vars, dtype=np.uint8)
     flags[variables] = 1
     compiled = engine.compile(network, cells, flags)
-    size = compiled.holes.joint_size(variables)
-    engine.fit_threads(size, size, names)
+    largest, scope, total = compiled.holes.joint_size(variables)
+    engine.fit_threads(largest, total, [network.names[v] for v in scope])
+    return compiled
+
+
+def _joint(
+    network: Network, compiled: CompiledHoles, names: list[str]
+) -> NDArray[np.float64]:
+    """Return the joint distribution, an axis per name."""
+    variables = [network.names.index(name) for name in names]
     flat = compiled.holes.joint(compiled.cpts, variables)
     card = [len(network.states[v]) for v in variables]
     return flat.reshape(card[::-1]).transpose()

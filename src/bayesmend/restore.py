@@ -4,7 +4,8 @@ Layer: the boundary of IncompleteData -> table, the counterpart of ``tables``,
 ``frames`` and ``files``.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any
@@ -81,6 +82,32 @@ def _object_array(
     return taken
 
 
+def _first_that_holds(
+    make: Callable[[Any], Any],
+    dtypes: Iterable[Any],
+    labels: Sequence[Label],
+    errors: tuple[type[Exception], ...] = (),
+) -> Any:
+    """Return labels as values of the first type that keeps all of them, or None."""
+    refusals: tuple[type[Exception], ...] = (TypeError, ValueError, OverflowError)
+    for dtype in dtypes:
+        try:
+            values = make(dtype)
+        except refusals + errors:
+            continue
+        listed = values.to_list() if hasattr(values, "to_list") else values.tolist()
+        if all(map(_is_same, listed, labels)):
+            return values
+    return None
+
+
+def _is_same(value: Any, label: Label) -> bool:
+    """Tell whether a value reads as the label; single floats have fewer digits."""
+    if isinstance(value, float) and isinstance(label, float):
+        return math.isclose(value, label, rel_tol=1e-3)
+    return as_label(value) == label or value == str(label)
+
+
 def _numpy_column(
     dtype: Any, labels: tuple[Label, ...], codes: NDArray[np.uint8]
 ) -> NDArray[Any]:
@@ -88,16 +115,18 @@ def _numpy_column(
     is_plain = isinstance(dtype, np.dtype) and dtype.kind in "biufUT"
     if not is_plain or (has_missing and dtype.kind in "bUT"):
         return _object_array(labels, codes)
-    if has_missing and dtype.kind in "iu":
-        dtype = np.dtype(np.float64)
-    values: NDArray[Any] = np.empty(len(labels) + 1, dtype=dtype)
-    try:
-        values[:-1] = labels
-    except ValueError:  # a declared state that the type cannot hold
+    dtypes = [dtype, np.dtype(np.int64), np.dtype(np.float64)]
+    if dtype.kind not in "iuf":
+        dtypes = [dtype] if dtype.kind != "U" else [dtype, np.dtype(str)]
+    elif has_missing:
+        dtypes = [dtype, np.dtype(np.float64)] if dtype.kind == "f" else dtypes[2:]
+    values = _first_that_holds(lambda t: np.array(labels, dtype=t), dtypes, labels)
+    if values is None:  # a declared state that no such type can hold
         return _object_array(labels, codes)
-    if dtype.kind == "f":
-        values[-1] = np.nan
-    return values[_positions(codes)]
+    last = [np.nan] if values.dtype.kind == "f" else values[:1]
+    padded = np.concatenate([values, np.array(last, dtype=values.dtype)])
+    taken: NDArray[Any] = padded[_positions(codes)]
+    return taken
 
 
 def _pandas_column(
@@ -118,10 +147,23 @@ def _pandas_column(
         table = np.array([*(known[label] for label in labels), -1])
         return pd.Categorical.from_codes(table[positions], dtype=dtype)
     if isinstance(dtype, np.dtype):
-        return _numpy_column(dtype, labels, codes)
-    try:
-        values = pd.array(list(labels), dtype=dtype or _text_dtype(labels))
-    except (TypeError, ValueError):  # a declared state that the type cannot hold
+        column = _numpy_column(dtype, labels, codes)
+        if dtype.kind == "O" or column.dtype.kind != "O":
+            return column
+        dtype = None  # a declared state that is no number
+    dtypes = (
+        [dtype, _text_dtype(labels)] if dtype is not None else [_text_dtype(labels)]
+    )
+    if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype):
+        is_arrow = isinstance(dtype, pd.ArrowDtype)
+        wide = (
+            ("int64[pyarrow]", "double[pyarrow]") if is_arrow else ("Int64", "Float64")
+        )
+        dtypes[1:1] = wide
+    values = _first_that_holds(
+        lambda t: pd.array(list(labels), dtype=t), dtypes, labels
+    )
+    if values is None:
         return _object_array(labels, codes)
     return values.take(positions, allow_fill=True)
 
@@ -143,9 +185,18 @@ def _polars_column(
         known = set(dtype.categories)
         extra = [str(label) for label in labels if label not in known]
         dtype = pl.Enum([*dtype.categories, *extra]) if extra else dtype
-    try:
-        values = pl.Series(list(labels), dtype=dtype)
-    except (TypeError, pl.exceptions.PolarsError):
+    dtypes = [dtype]
+    if dtype is None or dtype == pl.Null:  # a series of that type would stay empty
+        dtypes = [None, pl.Float64]
+    elif dtype.is_numeric():
+        dtypes += [pl.Int64, pl.Float64]
+    values = _first_that_holds(
+        lambda t: pl.Series(list(labels), dtype=t),
+        dtypes,
+        labels,
+        (pl.exceptions.PolarsError,),
+    )
+    if values is None:
         values = pl.Series(list(map(str, labels)))
     positions = pl.Series(codes.astype(np.uint32))
     return values.gather(positions.replace(MISSING, None))
@@ -160,17 +211,29 @@ def _arrow_column(
     if isinstance(dtype, str) and dtype == INTERVALS:
         dtype = pa.dictionary(pa.int32(), pa.string(), ordered=True)
     if dtype is not None and pa.types.is_dictionary(dtype):
-        values = pa.array(list(labels), type=dtype.value_type)
+        values = _arrow_values(dtype.value_type, labels)
+        dtype = pa.dictionary(dtype.index_type, values.type, ordered=dtype.ordered)
         taken = pa.DictionaryArray.from_arrays(indices, values, ordered=dtype.ordered)
         return taken.cast(dtype)
-    try:
-        values = pa.array(list(labels), type=dtype)
-    except pa.ArrowException:  # a declared state that the type cannot hold
-        values = pa.array(list(map(str, labels)))
+    values = _arrow_values(dtype, labels)
     try:
         return values.take(indices)
     except pa.ArrowNotImplementedError:  # string_view
         return pa.array(_object_array(labels, codes), type=values.type)
+
+
+def _arrow_values(dtype: Any, labels: tuple[Label, ...]) -> Any:
+    import pyarrow as pa
+
+    dtypes = [dtype]
+    if dtype is None or pa.types.is_null(dtype):
+        dtypes = [None, pa.float64()]
+    elif pa.types.is_integer(dtype) or pa.types.is_floating(dtype):
+        dtypes += [pa.int64(), pa.float64()]
+    values = _first_that_holds(
+        lambda t: pa.array(list(labels), type=t), dtypes, labels, (pa.ArrowException,)
+    )
+    return pa.array(list(map(str, labels))) if values is None else values
 
 
 def _weight_column(kind: str, dtype: Any, weights: NDArray[np.float64]) -> Any:
@@ -208,8 +271,7 @@ def _join_frame(kind: str, headers: list[Any], columns: list[Any], index: Any) -
     if kind == "pandas":
         import pandas as pd
 
-        # With its type given, pandas infers none: an object column stays one.
-        series = [pd.Series(c, index=index, dtype=c.dtype) for c in columns]
+        series = [_pandas_series(c, index) for c in columns]
         frame = pd.DataFrame(dict(enumerate(series)), index=index)
         frame.columns = pd.Index(headers)
         return frame
@@ -222,6 +284,13 @@ def _join_frame(kind: str, headers: list[Any], columns: list[Any], index: Any) -
     import pyarrow as pa
 
     return pa.table(columns, names=headers)
+
+
+def _pandas_series(column: Any, index: Any) -> Any:
+    import pandas as pd
+
+    # With its type given, pandas infers none: an object column stays one.
+    return pd.Series(column, index=index, dtype=column.dtype)
 
 
 def replace_columns(
@@ -248,7 +317,7 @@ def replace_columns(
     if source.kind == "pandas":
         table = table.copy(deep=False)
         for header, column in {**new, **added}.items():
-            table[header] = column
+            table[header] = _pandas_series(column, table.index)
         return table
     if source.kind == "polars":
         return table.with_columns(c.alias(h) for h, c in {**new, **added}.items())

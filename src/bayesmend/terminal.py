@@ -38,6 +38,7 @@ __all__ = [
     "STREAM",
     "Commands",
     "check_outputs",
+    "check_stdout",
     "json_text",
     "notice",
     "open_table",
@@ -124,9 +125,13 @@ def pair(option: str, text: str) -> tuple[str, str]:
     return name, rest
 
 
-def check_outputs(paths: Sequence[Path | None], *, force: bool) -> None:
+def check_outputs(
+    paths: Sequence[Path | None], *, force: bool, are_tables: bool = False
+) -> None:
     """Refuse, before any work, outputs that cannot or must not be written."""
     files = [path for path in paths if path is not None and str(path) != STREAM]
+    if are_tables:
+        _check_suffixes(files)
     if len({path.absolute() for path in files}) < len(files):
         message = "two outputs have the same name. Name two different files."
         raise typer.BadParameter(message)
@@ -140,6 +145,34 @@ def check_outputs(paths: Sequence[Path | None], *, force: bool) -> None:
         else:
             continue
         raise ParameterError(message)
+
+
+def check_stdout(out: Path | None, option: str, side: Path | None, json: bool) -> None:
+    """Refuse more than one use of stdout: a table, the side output of it, JSON."""
+    takers = ["--json"] if json else []
+    takers += [f"{option} {STREAM}"] if str(side) == STREAM else []
+    if len(takers) > 1:
+        message = f"{' and '.join(takers)} both go to stdout. Name a file for one."
+        raise typer.BadParameter(message)
+    if takers and (out is None or str(out) == STREAM):
+        message = (
+            f"{takers[0]} needs --out, because the table goes to stdout without it."
+        )
+        raise typer.BadParameter(message)
+
+
+def _check_suffixes(files: Sequence[Path]) -> None:
+    """Refuse names of tables that promise another format than delimited text."""
+    from bayesmend.files import TEXT_SUFFIXES, data_suffix
+
+    for path in files:
+        suffix = data_suffix(path)
+        if suffix and suffix not in TEXT_SUFFIXES:
+            message = (
+                f"a table is written as {', '.join(TEXT_SUFFIXES)} (also .gz). "
+                f"Got '{path}' instead."
+            )
+            raise ParameterError(message)
 
 
 def json_text(value: object) -> str:

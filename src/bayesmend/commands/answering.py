@@ -1,6 +1,9 @@
 """The commands that use a network: fill the holes of a table, and ask a question."""
 
+import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,6 +25,7 @@ from bayesmend.options import (
 from bayesmend.terminal import (
     STREAM,
     check_outputs,
+    check_stdout,
     notice,
     open_table,
     pair,
@@ -40,7 +44,7 @@ __all__ = ["impute", "query"]
 
 Samples = Annotated[
     int,
-    typer.Option("--samples", metavar="N", help="Samples, for weighting."),
+    typer.Option("--samples", metavar="N", help="Samples, for weighting.", min=1),
 ]
 MaxMemory = Annotated[
     float,
@@ -49,6 +53,20 @@ MaxMemory = Annotated[
     ),
 ]
 _MEMORY = 2.0**30
+_MOST_FILES = 10_000  # of one call; more are a slip of the pen
+
+# What options are called in the library, whose messages name parameters.
+_SHARED_OPTIONS = {
+    "max_memory": "--max-memory",
+    "method": "--method",
+    "n_samples": "--samples",
+}
+_IMPUTE_OPTIONS = {
+    **_SHARED_OPTIONS,
+    "inference": "--inference",
+    "n_draws": "--draws",
+}
+_QUERY_OPTIONS = {**_SHARED_OPTIONS, "joint": "--joint"}
 
 
 def impute(
@@ -63,7 +81,13 @@ def impute(
         ),
     ] = "mpe",
     draws: Annotated[
-        int, typer.Option(metavar="M", help="Completed tables, with --method draw.")
+        int,
+        typer.Option(
+            metavar="M",
+            help="Completed tables, with --method draw.",
+            min=1,
+            max=_MOST_FILES,
+        ),
     ] = 1,
     out: Annotated[
         Path | None,
@@ -78,7 +102,7 @@ def impute(
         typer.Option(
             metavar="FILE",
             help="CSV of imputed cells: row (from 0), variable, state, probability, "
-            "runner_up, table.",
+            "runner_up, table. - writes to stdout.",
         ),
     ] = None,
     inference: Annotated[
@@ -114,11 +138,14 @@ def impute(
     from bayesmend.imputation import impute as run
 
     outputs = _outputs(out, draws)
-    _check_streams(net, file, out, json=json)
-    check_outputs([*outputs, cells], force=force)
+    check_stdout(out, "--cells", cells, json)
+    if net == file == STREAM:
+        message = "NET and FILE cannot both be stdin. Name a file for one of them."
+        raise typer.BadParameter(message)
+    check_outputs([*outputs, cells], force=force, are_tables=True)
     network = read_net(net)
     markers = MISSING_MARKERS if missing is None else missing
-    with open_table(file) as path:
+    with open_table(file) as path, _naming_options(_IMPUTE_OPTIONS):
         found = run(
             network,
             path,
@@ -138,8 +165,8 @@ def impute(
     for number, output in enumerate(outputs):
         write = partial(found.write_csv, number=number, missing=markers)
         write_through(output, write)
-    if cells is not None and listed is not None:
-        write_text(cells, listed)
+    if listed is not None:
+        write_through(cells, partial(write_text, text=listed))
     _tell(found)
     if json:
         facts = {
@@ -149,16 +176,6 @@ def impute(
             "version": version(),
         }
         print_json(facts)
-
-
-def _check_streams(net: str, file: str, out: Path | None, *, json: bool) -> None:
-    """Refuse two uses of stdin, or of stdout."""
-    if json and (out is None or str(out) == STREAM):
-        message = "--json needs --out, because the table goes to stdout without it."
-        raise typer.BadParameter(message)
-    if net == file == STREAM:
-        message = "NET and FILE cannot both be stdin. Name a file for one of them."
-        raise typer.BadParameter(message)
 
 
 def _outputs(out: Path | None, draws: int) -> list[Path | None]:
@@ -223,21 +240,57 @@ def query(
     """Ask a network for the distribution of variables, given the states of others."""
     from bayesmend.query import query as run
 
-    answer = run(
-        read_net(net),
-        words(target),
-        given=_evidence(given),
-        joint=joint,
-        method=method,  # type: ignore[arg-type]
-        n_samples=samples,
-        seed=seed,
-        n_threads=threads,
-        max_memory=max_memory,
-    )
+    targets = words(target)
+    if targets is not None and not all(name.strip() for name in targets or [""]):
+        message = f"--target must name variables. Got {','.join(target or [])!r}."
+        raise typer.BadParameter(message)
+    network = read_net(net)
+    with _naming_options(_QUERY_OPTIONS):
+        answer = run(
+            network,
+            targets,
+            given=_evidence(given),
+            joint=joint,
+            method=method,  # type: ignore[arg-type]
+            n_samples=samples,
+            seed=seed,
+            n_threads=threads,
+            max_memory=max_memory,
+        )
     if json:
         print_json({**answer.to_dict(), "version": version()})
     else:
         typer.echo(_show(answer))
+
+
+@contextmanager
+def _naming_options(options: dict[str, str]) -> Iterator[None]:
+    """Let errors speak of options where the library speaks of parameters."""
+    from bayesmend.errors import InferenceError, ParameterError
+
+    try:
+        yield
+    except (InferenceError, ParameterError) as error:
+        text = _name_options(str(error), options)
+        raise type(error)(text) from error
+
+
+def _name_options(text: str, options: dict[str, str]) -> str:
+    """Put options in place of parameters that are given, raised or must be.
+
+    Examples
+    --------
+    >>> _name_options("raise n_samples, or use method='draw'.", _IMPUTE_OPTIONS)
+    'raise --samples, or use --method draw.'
+    """
+    for parameter, option in options.items():
+        quoted = rf"(?<!\w){parameter}='(?!posterior)(\w+)'"
+        text = re.sub(quoted, rf"{option} \1", text)
+        text = re.sub(rf"(?<!\w){parameter}=True\b", option, text)
+        text = re.sub(rf"(?<!\w){parameter}=(?=\d)", f"{option} ", text)
+        text = re.sub(rf"\b([Rr]aise) {parameter}\b", rf"\1 {option}", text)
+        text = re.sub(rf"(?<!\w){parameter} must be\b", f"{option} must be", text)
+    return text
 
 
 def _evidence(given: list[str] | None) -> dict[str, str]:
