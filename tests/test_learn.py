@@ -325,3 +325,12 @@ def test_em_is_learn_em(method):
     assert found.method == method
     assert found.network == same.network
     assert np.array_equal(found.completed.codes, same.completed.codes)
+
+
+def test_auto_searches_where_inference_does_not_fit_into_memory():
+    data = hide_mcar(load_network("asia").sample(300, seed=1), 0.4, seed=1).data
+    found = learn(data, max_memory=10, seed=1)
+    assert found.method == "local"
+    assert "does not fit into memory" in found.detail["chosen"]
+    check_pair(data, found)
+    assert learn(data, seed=1).method == "em"

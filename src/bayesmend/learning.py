@@ -11,6 +11,7 @@ from bayesmend.augment.result import AugmentResult, describe_status
 from bayesmend.constraints import Constraints
 from bayesmend.data import IncompleteData
 from bayesmend.em import EmResult, learn_em
+from bayesmend.engine import MAX_MEMORY
 from bayesmend.errors import InferenceError, ParameterError
 from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
@@ -45,6 +46,7 @@ def learn(
     constraints: Constraints | None = None,
     gap: float = 0.0,
     time_limit: float | None = None,
+    max_memory: float = MAX_MEMORY,
     seed: Seed = None,
     n_threads: int = 0,
     progress: Progress | None = None,
@@ -83,6 +85,8 @@ def learn(
         Stop the proof when the score is known to be within so many nats of the best.
     time_limit : float, optional
         Seconds; the best answer so far is returned.
+    max_memory : float, default=2**30
+        Bytes that the tables of exact inference may take in ``em``.
     seed : int, Generator or None
         Source of randomness: the same seed gives the same answer.
     n_threads : int, default=0
@@ -123,15 +127,16 @@ def learn(
         "n_threads": n_threads,
         "progress": progress,
     }
+    expecting = {**common, "solver": solver, "max_memory": max_memory}
     if method in ("em", "em-hard"):
-        return _em(table, solver, time_limit, common, hard=method == "em-hard")
+        return _em(table, time_limit, expecting, hard=method == "em-hard")
     if method == "local":
         return learn_local(table, solver=solver, time_limit=time_limit, **common)
     if method == "exact":
         return learn_exact(table, gap=gap, time_limit=time_limit, **common)
     share = table.n_missing / max(table.n_rows * table.n_vars, 1)
     if table.n_missing > _MANY_HOLES and share > _LARGE_SHARE:
-        return _em_if_it_fits(table, solver, time_limit, common)
+        return _em_if_it_fits(table, time_limit, expecting)
     if solver not in ("auto", "subsets") or table.n_vars > _EXACT_VARS:
         reason = (
             f"local: {table.n_vars} variables, exact goes up to {_EXACT_VARS}"
@@ -144,35 +149,32 @@ def learn(
 
 
 def _em_if_it_fits(
-    table: IncompleteData,
-    solver: Solver,
-    time_limit: float | None,
-    common: dict[str, Any],
+    table: IncompleteData, time_limit: float | None, options: dict[str, Any]
 ) -> Result:
     """Weigh all completions; where that takes too much memory, search for the best."""
     share = table.n_missing / (table.n_rows * table.n_vars)
     reason = f"{table.n_missing:,} cells ({share:.0%}) are missing"
     found: Result
     try:
-        found = _em(table, solver, time_limit, common, hard=False)
+        found = _em(table, time_limit, options, hard=False)
         reason = f"em: {reason}"
     except InferenceError:
-        found = learn_local(table, solver=solver, time_limit=time_limit, **common)
+        searching = {k: v for k, v in options.items() if k != "max_memory"}
+        found = learn_local(table, time_limit=time_limit, **searching)
         reason = f"local: {reason}, and exact inference does not fit into memory"
     return replace(found, detail={**found.detail, "chosen": reason})
 
 
 def _em(
     table: IncompleteData,
-    solver: Solver,
     time_limit: float | None,
-    common: dict[str, Any],
+    options: dict[str, Any],
     *,
     hard: bool,
 ) -> EmResult:
-    options = {name: value for name, value in common.items() if name != "locality"}
+    options = {name: value for name, value in options.items() if name != "locality"}
     options["redraws"] = options.pop("restarts")
-    return learn_em(table, solver=solver, hard=hard, time_limit=time_limit, **options)
+    return learn_em(table, hard=hard, time_limit=time_limit, **options)
 
 
 def _exact_then_local(

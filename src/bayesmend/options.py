@@ -7,12 +7,14 @@ import typer
 from bayesmend.terminal import remember_debug
 
 __all__ = [
+    "MEMORY",
     "Debug",
     "Discretize",
     "Ess",
     "Forbid",
     "Force",
     "Json",
+    "MaxMemory",
     "MaxParents",
     "Missing",
     "Net",
@@ -96,6 +98,13 @@ TimeLimit = Annotated[
     float | None,
     typer.Option("--time-limit", metavar="S", help="Seconds; no limit by default."),
 ]
+MaxMemory = Annotated[
+    float,
+    typer.Option(
+        "--max-memory", metavar="BYTES", help="Limit of the tables of exact inference."
+    ),
+]
+MEMORY = 2.0**30  # what is allowed unless the user says otherwise
 ScoreName = Annotated[
     str,
     typer.Option("--score", metavar="NAME", help="bdeu, k2, bic, aic or loglik."),

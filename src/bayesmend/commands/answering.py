@@ -12,10 +12,12 @@ import typer
 
 from bayesmend.commands.search import version
 from bayesmend.options import (
+    MEMORY,
     Debug,
     Discretize,
     Force,
     Json,
+    MaxMemory,
     Missing,
     Net,
     Seed,
@@ -46,13 +48,6 @@ Samples = Annotated[
     int,
     typer.Option("--samples", metavar="N", help="Samples, for weighting.", min=1),
 ]
-MaxMemory = Annotated[
-    float,
-    typer.Option(
-        "--max-memory", metavar="BYTES", help="Limit of the tables of exact inference."
-    ),
-]
-_MEMORY = 2.0**30
 _MOST_FILES = 10_000  # of one call; more are a slip of the pen
 
 # What options are called in the library, whose messages name parameters.
@@ -122,7 +117,7 @@ def impute(
     ] = False,
     seed: Seed = None,
     threads: Threads = 0,
-    max_memory: MaxMemory = _MEMORY,
+    max_memory: MaxMemory = MEMORY,
     json: Json = False,
     force: Force = False,
     missing: Missing = None,
@@ -233,7 +228,7 @@ def query(
     samples: Samples = 100_000,
     seed: Seed = None,
     threads: Threads = 0,
-    max_memory: MaxMemory = _MEMORY,
+    max_memory: MaxMemory = MEMORY,
     json: Json = False,
     debug: Debug = False,
 ) -> None:

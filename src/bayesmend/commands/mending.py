@@ -14,12 +14,14 @@ from bayesmend.commands.search import (
     version,
 )
 from bayesmend.options import (
+    MEMORY,
     Debug,
     Discretize,
     Ess,
     Forbid,
     Force,
     Json,
+    MaxMemory,
     MaxParents,
     Missing,
     Require,
@@ -97,6 +99,7 @@ def learn(
         typer.Option(metavar="NATS", help="Stop exact when it is proven this close."),
     ] = 0.0,
     time_limit: TimeLimit = None,
+    max_memory: MaxMemory = MEMORY,
     seed: Seed = None,
     threads: Threads = 0,
     json: Json = False,
@@ -133,6 +136,7 @@ def learn(
             **options,
             constraints=constraints,
             n_threads=threads,
+            max_memory=max_memory,
             progress=progress,
         )
     options |= {**show_constraints(constraints), "threads": threads}
