@@ -53,7 +53,8 @@ def first_guess(case, ess):
 
 
 def is_some_variable_unseen(case):
-    return any(all(row[v] is None for row in case.rows) for v in range(len(case.card)))
+    rows = [row for row, mass in zip(case.rows, case.mass, strict=True) if mass > 0]
+    return any(all(row[v] is None for row in rows) for v in range(len(case.card)))
 
 
 # --- against the slow twin ------------------------------------------------------------
