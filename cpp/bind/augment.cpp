@@ -3,8 +3,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <bit>
-#include <functional>
-#include <memory>
 
 #include "bind/interrupt.hpp"
 #include "core/bound.hpp"
@@ -52,28 +50,20 @@ std::vector<AugmentProblem::Completion> rows_of(const In<std::uint8_t, 2>& start
   return rows;
 }
 
-// Raises KeyboardInterrupt, or TimeoutError when the seconds, if any, are over.
-std::function<void()> raise_when_over(double seconds) {
-  return [deadline = std::make_shared<Deadline>(seconds)] {
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    if (!deadline->is_over()) return;
-    PyErr_SetString(PyExc_TimeoutError, "no time for the tables of all families");
-    throw nb::python_error();
-  };
-}
-
 class Augmenter {
  public:
   Augmenter(In<std::uint8_t, 2> columns, In<std::int32_t, 1> card, In<std::uint8_t, 2> codes,
             In<std::uint32_t, 1> weight, int kind, double ess, double arc_penalty,
             In<std::uint8_t, 2> allowed, In<std::uint8_t, 2> required, In<std::int32_t, 1> limit,
-            double max_bytes, double seconds)
+            double max_bytes)
       : columns_(std::move(columns)),
         card_(std::move(card)),
-        problem_(
-            Table{view(columns_), view(card_), columns_.shape(0), columns_.shape(1)}, view(codes),
-            view(weight), ScoreRule{static_cast<ScoreKind>(kind), ess, arc_penalty},
-            {view(allowed), view(required), view(limit)}, max_bytes, raise_when_over(seconds)) {}
+        problem_(Table{view(columns_), view(card_), columns_.shape(0), columns_.shape(1)},
+                 view(codes), view(weight),
+                 ScoreRule{static_cast<ScoreKind>(kind), ess, arc_penalty},
+                 {view(allowed), view(required), view(limit)}, max_bytes, interrupted) {
+    raise_if_interrupted();
+  }
 
   // The cells in order: pattern and variable of each.
   nb::tuple cells() const {
@@ -305,10 +295,10 @@ void bind_augment(nb::module_& m) {
   nb::class_<Augmenter>(m, "Augmenter", "Searches DAG and completion of one table together.")
       .def(nb::init<In<std::uint8_t, 2>, In<std::int32_t, 1>, In<std::uint8_t, 2>,
                     In<std::uint32_t, 1>, int, double, double, In<std::uint8_t, 2>,
-                    In<std::uint8_t, 2>, In<std::int32_t, 1>, double, double>(),
+                    In<std::uint8_t, 2>, In<std::int32_t, 1>, double>(),
            "columns"_a.noconvert(), "card"_a.noconvert(), "codes"_a.noconvert(),
            "weight"_a.noconvert(), "kind"_a, "ess"_a, "arc_penalty"_a, "allowed"_a.noconvert(),
-           "required"_a.noconvert(), "limit"_a.noconvert(), "max_bytes"_a, "seconds"_a = 0.0)
+           "required"_a.noconvert(), "limit"_a.noconvert(), "max_bytes"_a)
       .def("cells", &Augmenter::cells)
       .def("n_families", &Augmenter::n_families)
       .def("enumerate", &Augmenter::enumerate, "seconds"_a, "n_threads"_a)

@@ -32,6 +32,7 @@ auto ask(const HoleTable& self, const Doubles& cpts, Answer&& answer) {
 }  // namespace
 
 void bind_holes(nb::module_& m) {
+  m.attr("MAX_TREE_ENTRIES") = kMaxTreeEntries;
   nb::class_<HoleTable>(m, "Holes", "A table with holes, compiled for the structure of a network.")
       .def(nb::init<In<std::int32_t, 1>, In<std::int64_t, 1>, In<std::int32_t, 1>,
                     In<std::uint8_t, 2>, Doubles, In<std::uint8_t, 1>>(),

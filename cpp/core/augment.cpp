@@ -32,17 +32,14 @@ std::vector<std::uint32_t> subsets_up_to(std::uint32_t set, int size) {
 
 AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
                                std::span<const std::uint32_t> weight, const ScoreRule& rule,
-                               const ParentRules& rules, double max_bytes,
-                               const std::function<void()>& poll)
+                               const ParentRules& rules, double max_bytes, const Stop& stop)
     : n_vars_(complete.n_vars),
       card_(complete.card.begin(), complete.card.end()),
       counter_(complete, {}),
       scorer_(counter_, rule),
       max_bytes_(max_bytes) {
   prepare(complete, codes, weight);
-  list_families(rules, poll);
-  count_families(complete, poll);
-  list_items(codes, weight, poll);
+  if (list_families(rules, stop) && count_families(complete, stop)) list_items(codes, weight, stop);
 }
 
 AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
@@ -103,9 +100,9 @@ void AugmentProblem::add_family(std::int32_t child, std::uint32_t mask,
   families_.push_back(family);
 }
 
-void AugmentProblem::list_families(const ParentRules& rules, const std::function<void()>& poll) {
+bool AugmentProblem::list_families(const ParentRules& rules, const Stop& stop) {
   for (std::size_t c = 0; c < n_vars_; ++c) {
-    if (poll) poll();
+    if (stop && stop()) return false;
     first_family_.push_back(families_.size());
     std::uint32_t allowed = 0, required = 0;
     for (std::size_t p = 0; p < n_vars_; ++p) {
@@ -117,9 +114,10 @@ void AugmentProblem::list_families(const ParentRules& rules, const std::function
       add_family(static_cast<std::int32_t>(c), subset | required, members_of(subset | required));
   }
   first_family_.push_back(families_.size());
+  return true;
 }
 
-void AugmentProblem::count_families(const Table& complete, const std::function<void()>& poll) {
+bool AugmentProblem::count_families(const Table& complete, const Stop& stop) {
   std::size_t n_counts = 0;
   for (auto& family : families_) {
     family.first_count = n_counts;
@@ -127,7 +125,7 @@ void AugmentProblem::count_families(const Table& complete, const std::function<v
   }
   counts_.assign(n_counts, 0);
   for (auto& family : families_) {
-    if (poll && (&family - families_.data()) % kFamiliesPerPoll == 0) poll();
+    if (stop && (&family - families_.data()) % kFamiliesPerPoll == 0 && stop()) return false;
     const VariableSet set = members(family), given = set.first(set.size() - 1);
     family.given = &scorer_.cell_table(
         scorer_.parent_pseudo_count(given, static_cast<std::int32_t>(family.child_card)),
@@ -151,13 +149,13 @@ void AugmentProblem::count_families(const Table& complete, const std::function<v
       ++counts[cell];
     }
   }
+  return true;
 }
 
-void AugmentProblem::list_items(std::span<const std::uint8_t> codes,
-                                std::span<const std::uint32_t> weight,
-                                const std::function<void()>& poll) {
+bool AugmentProblem::list_items(std::span<const std::uint8_t> codes,
+                                std::span<const std::uint32_t> weight, const Stop& stop) {
   for (auto& family : families_) {
-    if (poll && (&family - families_.data()) % kFamiliesPerPoll == 0) poll();
+    if (stop && (&family - families_.data()) % kFamiliesPerPoll == 0 && stop()) return false;
     family.first_item = static_cast<std::uint32_t>(items_.size());
     const VariableSet set = members(family);
     std::vector<std::uint32_t> strides(set.size());
@@ -185,6 +183,7 @@ void AugmentProblem::list_items(std::span<const std::uint8_t> codes,
     }
     family.n_items = static_cast<std::uint32_t>(items_.size()) - family.first_item;
   }
+  return true;
 }
 
 double AugmentProblem::score_counts(const Family& family, std::span<const std::uint32_t> counts) {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -58,12 +57,11 @@ class AugmentProblem {
   using Completion = std::vector<std::uint8_t>;  // per cell; kFree where undecided
 
   // `complete` holds the rows without holes; pattern p is codes[p * n_vars ..] and stands for
-  // weight[p] rows. Throws std::length_error when the tables would exceed `max_bytes`. `poll` is
-  // called now and then while they are filled; what it throws ends that.
+  // weight[p] rows. Throws std::length_error when the tables would exceed `max_bytes`. Of no use
+  // once `stop` has ended the filling of them.
   AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
                  std::span<const std::uint32_t> weight, const ScoreRule& rule,
-                 const ParentRules& rules, double max_bytes,
-                 const std::function<void()>& poll = {});
+                 const ParentRules& rules, double max_bytes, const Stop& stop = {});
   // The same for one family per variable, those of a DAG over any number of variables.
   AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
                  std::span<const std::uint32_t> weight, const ScoreRule& rule,
@@ -104,11 +102,11 @@ class AugmentProblem {
  private:
   void prepare(const Table& complete, std::span<const std::uint8_t> codes,
                std::span<const std::uint32_t> weight);
-  void list_families(const ParentRules& rules, const std::function<void()>& poll);
+  bool list_families(const ParentRules& rules, const Stop& stop);
   void add_family(std::int32_t child, std::uint32_t mask, std::span<const std::int32_t> parents);
-  void count_families(const Table& complete, const std::function<void()>& poll);
-  void list_items(std::span<const std::uint8_t> codes, std::span<const std::uint32_t> weight,
-                  const std::function<void()>& poll);
+  bool count_families(const Table& complete, const Stop& stop);
+  bool list_items(std::span<const std::uint8_t> codes, std::span<const std::uint32_t> weight,
+                  const Stop& stop);
 
   std::size_t n_vars_;
   std::vector<std::int32_t> card_;

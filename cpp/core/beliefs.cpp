@@ -8,7 +8,6 @@
 namespace bayesmend {
 namespace {
 
-constexpr double kMaxEntries = 0x1.0p36;
 // Tables whose largest entry is below this are computed by logarithms.
 constexpr double kSmall = 0x1.0p-400;
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
@@ -25,7 +24,7 @@ Elimination::Elimination(std::span<const std::int32_t> card,
   home_stride_.resize(card.size());
   table_start_.assign(1, 0);
   message_start_.assign(1, 0);
-  if (tree_.n_entries > kMaxEntries) return;  // never to be filled
+  if (tree_.n_entries > kMaxTreeEntries) return;  // never to be filled
   walks_.resize(cliques.size());
   n_words_ = (card.size() + 63) / 64;
   members_.assign(cliques.size() * n_words_, 0);
@@ -79,12 +78,14 @@ std::span<const double> Beliefs::table(std::size_t clique) const {
   return std::span(tables_).subspan(start[clique], start[clique + 1] - start[clique]);
 }
 
-// Calls visit(entry) for the first entry of every run over the first digit; `offsets_` are its own.
+// Calls visit(entry) for the first entry of every run over the first digit, with `offsets_` where
+// it lies in the inputs first .. last - 1.
 template <class Visit>
-void Beliefs::walk_inputs(std::size_t c, Visit&& visit) {
+void Beliefs::walk_runs(std::size_t c, std::size_t first, std::size_t last, Visit&& visit) const {
   const auto& steps = shape_->walks_[c];
-  const std::size_t n_digits = steps.sizes.size(), n_inputs = steps.n_inputs;
+  const std::size_t n_digits = steps.sizes.size(), n_inputs = last - first;
   const std::size_t n_entries = table(c).size();
+  const std::int64_t* strides = steps.strides.data() + first * n_digits;
   digits_.assign(n_digits, 0);
   offsets_.assign(n_inputs, 0);
   for (std::size_t entry = 0;;) {
@@ -94,10 +95,10 @@ void Beliefs::walk_inputs(std::size_t c, Visit&& visit) {
     std::size_t d = 1;
     while (++digits_[d] == steps.sizes[d]) {
       for (std::size_t i = 0; i < n_inputs; ++i)
-        offsets_[i] -= steps.strides[i * n_digits + d] * (steps.sizes[d] - 1);
+        offsets_[i] -= strides[i * n_digits + d] * (steps.sizes[d] - 1);
       digits_[d++] = 0;
     }
-    for (std::size_t i = 0; i < n_inputs; ++i) offsets_[i] += steps.strides[i * n_digits + d];
+    for (std::size_t i = 0; i < n_inputs; ++i) offsets_[i] += strides[i * n_digits + d];
   }
 }
 
@@ -114,7 +115,7 @@ void Beliefs::multiply(std::size_t c, std::span<const double* const> factors) {
   std::fill_n(out, n_entries, 1.0);
   if (n_digits == 0) return;
   const std::size_t inner = steps.sizes[0];
-  walk_inputs(c, [&](std::size_t entry) {
+  walk_runs(c, 0, inputs_.size(), [&](std::size_t entry) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const double* from = inputs_[i] + offsets_[i];
       const std::int64_t stride = steps.strides[i * n_digits];
@@ -134,7 +135,7 @@ bool Beliefs::is_possible(std::size_t c) {
   const auto& steps = shape_->walks_[c];
   const std::size_t n_digits = steps.sizes.size();
   bool found = false;
-  walk_inputs(c, [&](std::size_t) {
+  walk_runs(c, 0, inputs_.size(), [&](std::size_t) {
     for (std::size_t k = 0; k < steps.sizes[0] && !found; ++k) {
       found = true;
       for (std::size_t i = 0; i < inputs_.size() && found; ++i)
@@ -149,7 +150,7 @@ void Beliefs::multiply_logs(std::size_t c) {
   const auto& steps = shape_->walks_[c];
   const std::size_t n_digits = steps.sizes.size(), n_entries = table(c).size();
   double* out = tables_.data() + shape_->table_start_[c];
-  walk_inputs(c, [&](std::size_t entry) {
+  walk_runs(c, 0, inputs_.size(), [&](std::size_t entry) {
     for (std::size_t k = 0; k < steps.sizes[0]; ++k) {
       out[entry + k] = 0.0;
       for (std::size_t i = 0; i < inputs_.size(); ++i)
@@ -195,7 +196,7 @@ double Beliefs::send(std::size_t c) {
 
 double Beliefs::collect(const Elimination& shape, std::span<const double* const> factors, Pass pass,
                         std::span<const std::int32_t> clamp) {
-  if (shape.tree().n_entries > kMaxEntries)
+  if (shape.tree().n_entries > kMaxTreeEntries)
     throw std::length_error("the tables of this query do not fit into memory.");
   shape_ = &shape;
   pass_ = pass;
@@ -211,41 +212,23 @@ double Beliefs::collect(const Elimination& shape, std::span<const double* const>
   return log_scale_;
 }
 
-// Runs of entries that differ in the first digit, and where the first of each lies in an input.
-template <class Visit>
-void Beliefs::walk_runs(std::size_t c, std::size_t input, Visit&& visit) const {
-  const auto& sizes = shape_->walks_[c].sizes;
-  const std::int64_t* strides = &shape_->walks_[c].strides[input * sizes.size()];
-  const auto entries = table(c);
-  digits_.assign(sizes.size(), 0);
-  std::int64_t offset = 0;
-  for (std::size_t entry = 0;;) {
-    visit(entries.subspan(entry, sizes[0]), offset);
-    entry += sizes[0];
-    if (entry == entries.size()) return;
-    std::size_t d = 1;
-    for (; ++digits_[d] == sizes[d]; ++d) {
-      offset -= strides[d] * (sizes[d] - 1);
-      digits_[d] = 0;
-    }
-    offset += strides[d];
-  }
-}
-
 void Beliefs::distribute() {
   const auto& cliques = shape_->tree().cliques;
   for (std::size_t c = cliques.size(); c-- > 0;) {
+    const auto entries = table(c);
+    const auto& steps = shape_->walks_[c];
+    const std::size_t inner = cliques[c].children.empty() ? 0 : steps.sizes[0];
     for (std::size_t k = 0; k < cliques[c].children.size(); ++k) {
       const std::size_t child = cliques[c].children[k];
       const std::size_t input = cliques[c].factors.size() + k;
       const double* message = messages_.data() + shape_->message_start_[child];
       const std::size_t size = shape_->message_start_[child + 1] - shape_->message_start_[child];
       margin_.assign(size, 0.0);
-      const std::int64_t stride = shape_->walks_[c].strides[input * shape_->walks_[c].sizes.size()];
-      walk_runs(c, input, [&](std::span<const double> run, std::int64_t offset) {
-        double* cell = &margin_[static_cast<std::size_t>(offset)];
-        for (const double entry : run) {
-          *cell = pass_ == Pass::sum ? *cell + entry : std::max(*cell, entry);
+      const std::int64_t stride = steps.strides[input * steps.sizes.size()];
+      walk_runs(c, input, input + 1, [&](std::size_t entry) {
+        double* cell = &margin_[static_cast<std::size_t>(offsets_[0])];
+        for (const double value : entries.subspan(entry, inner)) {
+          *cell = pass_ == Pass::sum ? *cell + value : std::max(*cell, value);
           cell += stride;
         }
       });
@@ -286,9 +269,7 @@ void Beliefs::add_factor_marginals(std::size_t c, double weight, std::span<const
   double total = 0.0;
   for (const double entry : entries) total += entry;
   const double scale = weight / total;
-  digits_.assign(n_digits, 0);
-  offsets_.assign(factors.size(), 0);
-  for (std::size_t entry = 0;;) {
+  walk_runs(c, 0, factors.size(), [&](std::size_t entry) {
     for (std::size_t i = 0; i < factors.size(); ++i) {
       double* to = counts.data() + first[factors[i]] + offsets_[i];
       const std::int64_t stride = steps.strides[i * n_digits];
@@ -297,16 +278,7 @@ void Beliefs::add_factor_marginals(std::size_t c, double weight, std::span<const
         to += stride;
       }
     }
-    entry += inner;
-    if (entry == entries.size()) return;
-    std::size_t d = 1;
-    while (++digits_[d] == steps.sizes[d]) {
-      for (std::size_t i = 0; i < factors.size(); ++i)
-        offsets_[i] -= steps.strides[i * n_digits + d] * (steps.sizes[d] - 1);
-      digits_[d++] = 0;
-    }
-    for (std::size_t i = 0; i < factors.size(); ++i) offsets_[i] += steps.strides[i * n_digits + d];
-  }
+  });
 }
 
 std::size_t Beliefs::block_start(const Clique& clique, std::span<const std::uint8_t> states) const {

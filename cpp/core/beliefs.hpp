@@ -10,6 +10,9 @@
 
 namespace bayesmend {
 
+// More entries than this, of all cliques together, are never filled.
+inline constexpr double kMaxTreeEntries = 0x1.0p36;
+
 // What messages do with the positions that they leave behind.
 enum class Pass { sum, max };
 
@@ -144,9 +147,7 @@ class Beliefs {
 
  private:
   template <class Visit>
-  void walk_runs(std::size_t clique, std::size_t input, Visit&& visit) const;
-  template <class Visit>
-  void walk_inputs(std::size_t clique, Visit&& visit);
+  void walk_runs(std::size_t clique, std::size_t first, std::size_t last, Visit&& visit) const;
   double input_at(std::size_t input, std::size_t state, std::int64_t stride) const {
     return inputs_[input][offsets_[input] + static_cast<std::int64_t>(state) * stride];
   }

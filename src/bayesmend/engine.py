@@ -48,7 +48,6 @@ WEIGHTING = "or use method='weighting', which is approximate"
 """What to do about too large tables, where there is a choice of method."""
 
 _BYTES_PER_ENTRY = 8
-_MAX_ENTRIES = 2**36  # what the core takes at most, in all tables of a thread
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -162,12 +161,12 @@ class Engine:
 
     def fit_threads(self, largest: float, total: float, names: list[str]) -> int:
         """Return how many threads may hold such tables at once; one must be able to."""
-        n_bytes = _BYTES_PER_ENTRY * total
-        if n_bytes > self.max_memory or total > _MAX_ENTRIES:
+        n_bytes, most = _BYTES_PER_ENTRY * total, _core.MAX_TREE_ENTRIES
+        if n_bytes > self.max_memory or total > most:
             limit = f"max_memory={_plain(self.max_memory)}"
             if n_bytes <= self.max_memory:
-                limit = f"the {_size(_BYTES_PER_ENTRY * _MAX_ENTRIES)} possible"
-            way_out = "raise max_memory, " if total <= _MAX_ENTRIES else ""
+                limit = f"the {_size(_BYTES_PER_ENTRY * most)} possible"
+            way_out = "raise max_memory, " if total <= most else ""
             msg = (
                 f"exact inference would need a table of {_count(largest)} entries "
                 f"({_size(_BYTES_PER_ENTRY * largest)}) over {len(names)} variables "

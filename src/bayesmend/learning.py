@@ -136,7 +136,8 @@ def learn(
         return learn_exact(table, gap=gap, time_limit=time_limit, **common)
     share = table.n_missing / max(table.n_rows * table.n_vars, 1)
     if table.n_missing > _MANY_HOLES and share > _LARGE_SHARE:
-        return _em_if_it_fits(table, time_limit, expecting)
+        reason = f"{table.n_missing:,} cells ({share:.0%}) are missing"
+        return _em_if_it_fits(table, time_limit, expecting, reason)
     if solver not in ("auto", "subsets") or table.n_vars > _EXACT_VARS:
         reason = (
             f"local: {table.n_vars} variables, exact goes up to {_EXACT_VARS}"
@@ -149,11 +150,12 @@ def learn(
 
 
 def _em_if_it_fits(
-    table: IncompleteData, time_limit: float | None, options: dict[str, Any]
+    table: IncompleteData,
+    time_limit: float | None,
+    options: dict[str, Any],
+    reason: str,
 ) -> Result:
     """Weigh all completions; where that takes too much memory, search for the best."""
-    share = table.n_missing / (table.n_rows * table.n_vars)
-    reason = f"{table.n_missing:,} cells ({share:.0%}) are missing"
     found: Result
     try:
         found = _em(table, time_limit, options, hard=False)

@@ -204,8 +204,8 @@ class FamilyScorer:
         cpts: NDArray[np.float64],
         *,
         score: Score,
+        max_memory: float,
         n_threads: int = 0,
-        max_memory: float = 2**30,
     ) -> FamilyScorer:
         """Score the counts expected of a table with holes under a network.
 
@@ -221,7 +221,7 @@ class FamilyScorer:
             The rule.
         n_threads : int, default=0
             Number of threads; 0 means one per core. The scores do not depend on it.
-        max_memory : float, default=2**30
+        max_memory : float
             Bytes for posteriors of holes; those that do not fit are computed anew.
         """
         scorer = cls.__new__(cls)

@@ -21,6 +21,7 @@ from bayesmend.dag import Dag
 from bayesmend.data import IncompleteData
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.score import Score, kind_number
+from bayesmend.structure.solution import limited_calls
 from bayesmend.structure.subsets import available_memory
 
 __all__ = ["PatternProblem", "program_bytes"]
@@ -129,10 +130,10 @@ class PatternProblem:
         Raises TimeoutError when its tables take longer than the time limit.
         """
         rules = (self.rules.allowed, self.rules.required, self.rules.limit)
-        limits = (_memory_limit(), time_limit or 0.0)
-        arguments: list[Any] = [*self._arguments(), *rules, *limits]
+        arguments: list[Any] = [*self._arguments(), *rules, _memory_limit()]
         try:
-            return _core.Augmenter(*arguments)
+            with limited_calls(time_limit):
+                return _core.Augmenter(*arguments)
         except ValueError as error:
             msg = f"{error}. Use a smaller max_parents, or solver='order'."
             raise ParameterError(msg) from None

@@ -6,8 +6,6 @@ as the probabilities ``theta_ijk`` are in ``cpts``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +21,7 @@ from bayesmend.network import Network, parents_of
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.structure.solution import Clock
 
-__all__ = ["Fitted", "Table", "estimate_cpts", "limited_calls", "require_rows"]
+__all__ = ["Fitted", "Table", "estimate_cpts", "require_rows"]
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -155,20 +153,6 @@ class Table:
     def network(self, dag: Dag, counts: NDArray[np.float64], ess: float) -> Network:
         """Return the network with the posterior mean of its parameters."""
         return self.with_cpts(dag, estimate_cpts(dag, self.data.card, counts, ess))
-
-
-@contextmanager
-def limited_calls(seconds: float | None) -> Iterator[None]:
-    """Let the core raise TimeoutError wherever it looks for Ctrl-C, when time is over.
-
-    For steps that have no answer half-way. Searches that keep limits of their own,
-    and return what they have, are not concerned.
-    """
-    _core.limit_calls(seconds or 0.0)
-    try:
-        yield
-    finally:
-        _core.limit_calls(0.0)
 
 
 def split_cpts(

@@ -13,7 +13,7 @@ from bayesmend.candidates import can_score_all, candidates_from
 from bayesmend.constraints import ParentRules
 from bayesmend.dag import Dag
 from bayesmend.data import IncompleteData
-from bayesmend.em.expectation import Fitted, Table, estimate_cpts, limited_calls
+from bayesmend.em.expectation import Fitted, Table, estimate_cpts
 from bayesmend.em.result import EmStep
 from bayesmend.em.starts import Start, StartPoint, learned, start
 from bayesmend.engine import CompiledHoles
@@ -21,7 +21,12 @@ from bayesmend.errors import InferenceError
 from bayesmend.network import Network, flatten, parents_of
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.structure.greedy import climb_from
-from bayesmend.structure.solution import TOLERANCE, Clock, Progress
+from bayesmend.structure.solution import (
+    TOLERANCE,
+    Clock,
+    Progress,
+    limited_calls,
+)
 from bayesmend.structure.solvers import Solver, solve
 
 __all__ = ["Best", "Search"]
@@ -90,10 +95,7 @@ class Search:
         """Keep the network of the required arcs alone, which takes next to no time."""
         point = self._start("empty")
         assert point is not None
-        fitted = self.table.fit(point.dag, point.cpts, clock=self.clock, tol=self.tol)
-        scorer = self.table.scorer(fitted.holes, fitted.cpts, self.score)
-        found = self._note(point.kind, fitted, scorer.dag(point.dag))
-        self._keep(found, point.kind, fitted)
+        self._fit(point.kind, point.dag, point.cpts)
 
     def _try(self, point: StartPoint) -> None:
         """Climb from a start until a structure is too dense for exact inference."""
@@ -167,12 +169,8 @@ class Search:
             point = self._warm(point)
         dag, cpts, reached = point.dag, point.cpts, -np.inf
         for _ in range(self.max_iter):
-            fitted = self.table.fit(dag, cpts, clock=self.clock, tol=self.tol)
-            scorer = self.table.scorer(fitted.holes, fitted.cpts, self.score)
-            expected = scorer.dag(dag)
-            found = self._note(point.kind, fitted, expected)
-            self._keep(found, point.kind, fitted)
-            if found <= reached + TOLERANCE or self._is_over(fitted.stopped):
+            scorer, expected, found, stopped = self._fit(point.kind, dag, cpts)
+            if found <= reached + TOLERANCE or self._is_over(stopped):
                 break
             reached = found
             new = self._step(scorer, dag)
@@ -183,6 +181,21 @@ class Search:
         else:
             self.is_settled = False
         return max(reached, found)
+
+    def _fit(
+        self, kind: str, dag: Dag, cpts: NDArray[np.float64]
+    ) -> tuple[FamilyScorer, float, float, str | None]:
+        """Fit the parameters of a structure, and keep the network if it is the best.
+
+        Returns the scorer of what it expects, the score by that and the observed-data
+        score of the structure, and what ended the fit early.
+        """
+        fitted = self.table.fit(dag, cpts, clock=self.clock, tol=self.tol)
+        scorer = self.table.scorer(fitted.holes, fitted.cpts, self.score)
+        expected = scorer.dag(dag)
+        found = self._note(kind, fitted, expected)
+        self._keep(found, kind, fitted)
+        return scorer, expected, found, fitted.stopped
 
     def _climb_hard(self, point: StartPoint) -> float:
         """Alternate most probable completion and plain learning until one returns.

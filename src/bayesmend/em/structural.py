@@ -28,9 +28,9 @@ from bayesmend.structure.solvers import Solver, check_solver
 
 __all__ = ["complete_by_em", "learn_em"]
 
-# Of the short run that only leads to a completion.
 # What to do when exact inference does not fit into memory.
 _REMEDY = "or lower max_parents"
+# Of the short run that only leads to a completion.
 _FEW_STEPS, _COARSE = 5, 1e-3
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend import _core
 from bayesmend.dag import Dag
 from bayesmend.errors import ParameterError
 from bayesmend.parents import ParentSets
@@ -23,6 +25,7 @@ __all__ = [
     "Progress",
     "Solution",
     "feasible_order",
+    "limited_calls",
     "trivial_bound",
 ]
 
@@ -142,6 +145,20 @@ class Clock:
         return lambda best, steps: progress(
             f"{what}: {steps} steps", best, self.seconds
         )
+
+
+@contextmanager
+def limited_calls(seconds: float | None) -> Iterator[None]:
+    """Let the core raise TimeoutError wherever it looks for Ctrl-C, when time is over.
+
+    For steps that have no answer half-way. Searches that keep limits of their own,
+    and return what they have, are not concerned.
+    """
+    _core.limit_calls(seconds or 0.0)
+    try:
+        yield
+    finally:
+        _core.limit_calls(0.0)
 
 
 def dag_of(parent_sets: ParentSets, choices: NDArray[np.int64]) -> Dag:
