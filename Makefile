@@ -2,9 +2,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-CORE_SOURCES := CMakeLists.txt pyproject.toml $(wildcard cpp/core/*) $(wildcard cpp/bind/*)
+CORE_SOURCES := CMakeLists.txt pyproject.toml $(wildcard cpp/core/*/* cpp/bind/*)
 # An editable install knows the packages that were there when it was made.
-PACKAGES := $(wildcard src/bayesmend/*/__init__.py)
+PACKAGES := $(wildcard src/bayesmend/*/__init__.py src/bayesmend/*/*/__init__.py)
 BUILD_FLAGS ?= --config-settings=cmake.define.BAYESMEND_WERROR=ON
 
 .PHONY: demo test lint format stubs bench bench-augment bench-em preflight clean
@@ -19,7 +19,7 @@ lint: $(VENV)/.installed $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run --Werror cpp/core/* cpp/bind/*
+	$(BIN)/clang-format --dry-run --Werror cpp/core/*/* cpp/bind/*
 	$(BIN)/python -m nanobind.stubgen -m bayesmend._core -o build/_core.pyi
 	@diff -u src/bayesmend/_core.pyi build/_core.pyi \
 	  || { echo "src/bayesmend/_core.pyi is stale. Run 'make stubs'." >&2; exit 1; }
@@ -27,7 +27,7 @@ lint: $(VENV)/.installed $(VENV)/.lint
 format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i cpp/core/* cpp/bind/*
+	$(BIN)/clang-format -i cpp/core/*/* cpp/bind/*
 
 stubs: $(VENV)/.installed
 	$(BIN)/python -m nanobind.stubgen -m bayesmend._core -o src/bayesmend/_core.pyi

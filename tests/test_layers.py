@@ -15,63 +15,31 @@ PACKAGE = Path(__file__).parents[1] / "src" / "bayesmend"
 LAYERS = [
     "errors",
     "seed",
-    "columns",
-    "tables",
-    "frames",
-    "files",
-    "restore",
-    "discretize",
-    "encode",
-    "csvout",
-    "patterns",
-    "summary",
+    "_checks",
     "data",
-    "cpdag",
-    "dag",
-    "distance",
-    "constraints",
+    "graph",
     "score",
-    "rows",
-    "parents",
-    "candidates",
-    "cpt",
-    "match",
     "network",
-    "newdata",
-    "impossible",
-    "engine",
     "inference",
-    "query",
-    "imputed",
-    "imputation",
     "structure",
-    "em",
     "formats",
-    "augment",
     "learning",
     "report",
-    "hidden",
-    "masking",
-    "missing",
+    "hiding",
     "datasets",
-    "experiments",
-    "terminal",
-    "options",
-    "commands",
     "cli",
     "__main__",
 ]
 
 # The modules that may call the compiled core: those that read, write, count, score,
 # search or draw.
-CORE_CALLERS = {"files", "csvout", "patterns", "summary", "score", "candidates"}
-CORE_CALLERS |= {"structure", "network", "augment", "impossible", "engine", "em"}
+CORE_CALLERS = {"data", "score", "structure", "network", "inference", "learning"}
 
 # Optional packages are imported inside the functions that need them.
 ALLOWED_AT_IMPORT = {"numpy", "bayesmend", *sys.stdlib_module_names}
-EDGE = {"terminal", "options", "commands", "cli"}
+EDGE = {"cli"}
 # Modules that are themselves imported inside functions, with the package they are for.
-ENGINES = {"structure/scip.py": {"pyscipopt"}, "experiments/lapsvm.py": {"sklearn"}}
+ENGINES = {"structure/scip.py": {"pyscipopt"}}
 
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 

@@ -3,10 +3,10 @@
 import itertools
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import oracle
 
 from bayesmend import Dag, IncompleteData, _core
 from bayesmend.errors import DataError, ParameterError

@@ -3,7 +3,7 @@
 import time
 
 from bayesmend import learn_exact, learn_local, reduce_to_complete, solve_reduction
-from bayesmend.augment.problem import PatternProblem
+from bayesmend.learning.augment.problem import PatternProblem
 from bayesmend.score import Score
 
 SAME = 1e-6  # nats

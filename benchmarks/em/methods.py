@@ -14,9 +14,9 @@ from bayesmend import (
     structural_hamming_distance,
 )
 from bayesmend.errors import BayesmendError
-from bayesmend.experiments.imputers import impute_forest, impute_knn, impute_mode
 from benchmarks.em.peers import mend_with_pyagrum
 from benchmarks.speed.peers import learn_with_peer
+from experiments.imputers import impute_forest, impute_knn, impute_mode
 
 
 @dataclass(frozen=True)

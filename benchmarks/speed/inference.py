@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 
 import bayesmend as bm
-from bayesmend.columns import MISSING
+from bayesmend.data.states import MISSING
 from bayesmend.formats import convert
 from benchmarks.speed.instances import network_path
 from benchmarks.speed.table import print_table

@@ -1,15 +1,15 @@
-#include "core/augment.hpp"
+#include "core/augment/problem.hpp"
 
 #include <nanobind/stl/vector.h>
 
 #include <bit>
 
 #include "bind/interrupt.hpp"
-#include "core/bound.hpp"
-#include "core/enumerate.hpp"
-#include "core/exact.hpp"
-#include "core/mend.hpp"
-#include "core/patternclimb.hpp"
+#include "core/augment/bound.hpp"
+#include "core/augment/enumerate.hpp"
+#include "core/augment/exact.hpp"
+#include "core/augment/local.hpp"
+#include "core/augment/patternclimb.hpp"
 
 namespace bayesmend::bind {
 namespace {

@@ -1,11 +1,11 @@
-#include "core/clusters.hpp"
+#include "core/structure/clusters.hpp"
 
 #include <nanobind/stl/tuple.h>
 
 #include <tuple>
 
 #include "bind/bind.hpp"
-#include "core/rounding.hpp"
+#include "core/structure/rounding.hpp"
 
 namespace bayesmend::bind {
 namespace {

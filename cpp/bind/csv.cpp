@@ -1,4 +1,4 @@
-#include "core/csv.hpp"
+#include "core/table/csv.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

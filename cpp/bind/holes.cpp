@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "bind/interrupt.hpp"
-#include "core/answers.hpp"
-#include "core/em.hpp"
+#include "core/inference/answers.hpp"
+#include "core/inference/em.hpp"
 
 namespace bayesmend::bind {
 namespace {

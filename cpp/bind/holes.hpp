@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "bind/bind.hpp"
-#include "core/holes.hpp"
+#include "core/inference/holes.hpp"
 
 namespace bayesmend::bind {
 

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "bind/bind.hpp"
-#include "core/parallel.hpp"
+#include "core/base/parallel.hpp"
 
 namespace bayesmend::bind {
 

@@ -1,4 +1,4 @@
-#include "core/patterns.hpp"
+#include "core/table/patterns.hpp"
 
 #include <nanobind/stl/tuple.h>
 

@@ -1,4 +1,4 @@
-#include "core/sample.hpp"
+#include "core/network/sample.hpp"
 
 #include "bind/bind.hpp"
 

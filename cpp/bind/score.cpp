@@ -1,11 +1,11 @@
-#include "core/score.hpp"
+#include "core/score/score.hpp"
 
 #include <nanobind/stl/unique_ptr.h>
 
 #include <algorithm>
 
 #include "bind/scorer.hpp"
-#include "core/bits.hpp"
+#include "core/base/bits.hpp"
 
 namespace bayesmend::bind {
 void bind_score(nb::module_& m) {

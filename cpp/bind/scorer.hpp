@@ -4,7 +4,7 @@
 
 #include "bind/bind.hpp"
 #include "bind/holes.hpp"
-#include "core/score.hpp"
+#include "core/score/score.hpp"
 
 namespace bayesmend::bind {
 

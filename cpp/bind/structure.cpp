@@ -6,10 +6,10 @@
 
 #include "bind/interrupt.hpp"
 #include "bind/scorer.hpp"
-#include "core/candidates.hpp"
-#include "core/greedy.hpp"
-#include "core/order.hpp"
-#include "core/subsets.hpp"
+#include "core/structure/candidates.hpp"
+#include "core/structure/greedy.hpp"
+#include "core/structure/order.hpp"
+#include "core/structure/subsets.hpp"
 
 namespace bayesmend::bind {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/weighting.hpp"
+#include "core/network/weighting.hpp"
 
 #include "bind/bind.hpp"
 

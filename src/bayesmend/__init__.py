@@ -1,46 +1,53 @@
 """Learn discrete Bayesian networks from categorical data with missing values."""
 
-from bayesmend.augment import (
-    AugmentResult,
-    MendedCells,
-    Reduction,
-    ReductionResult,
-    learn_exact,
-    learn_local,
-    reduce_to_complete,
-    solve_reduction,
-)
-from bayesmend.candidates import candidate_parents
-from bayesmend.columns import MAX_STATES, MISSING, MISSING_MARKERS, Label
-from bayesmend.constraints import Constraints
-from bayesmend.cpdag import Cpdag
-from bayesmend.dag import Dag
-from bayesmend.data import IncompleteData
+from bayesmend.data.discretize import Discretization, fit_discretization
+from bayesmend.data.patterns import Patterns
+from bayesmend.data.states import MAX_STATES, MISSING, MISSING_MARKERS, Label
+from bayesmend.data.summary import Summary
+from bayesmend.data.table import IncompleteData
 from bayesmend.datasets import available_networks, load_network
-from bayesmend.discretize import Discretization, fit_discretization
-from bayesmend.distance import (
+from bayesmend.formats import read_network, write_network
+from bayesmend.graph.constraints import Constraints
+from bayesmend.graph.cpdag import Cpdag
+from bayesmend.graph.dag import Dag
+from bayesmend.graph.distance import (
     SkeletonScores,
     skeleton_scores,
     structural_hamming_distance,
 )
-from bayesmend.em import EmResult, ParameterFit, fit_parameters, learn_em
-from bayesmend.engine import Marginals
-from bayesmend.formats import read_network, write_network
-from bayesmend.hidden import Hidden, Shortfall
-from bayesmend.imputation import Imputation, ImputedCells, impute
-from bayesmend.inference import Explanation, draw, explain, log_evidence, marginals
-from bayesmend.learning import learn
-from bayesmend.missing import (
+from bayesmend.hiding.mechanisms import (
     hide_mar,
     hide_mcar,
     hide_mnar,
     hide_value_of,
     hide_value_per_variable,
 )
-from bayesmend.network import Network
-from bayesmend.parents import ParentSets
-from bayesmend.patterns import Patterns
-from bayesmend.query import Answer, query
+from bayesmend.hiding.record import Hidden, Shortfall
+from bayesmend.inference.engine import Marginals
+from bayesmend.inference.impute import Imputation, ImputedCells, impute
+from bayesmend.inference.posterior import (
+    Explanation,
+    draw,
+    explain,
+    log_evidence,
+    marginals,
+)
+from bayesmend.inference.query import Answer, query
+from bayesmend.learning.augment import (
+    AugmentResult,
+    MendedCells,
+    learn_exact,
+    learn_local,
+)
+from bayesmend.learning.em import EmResult, ParameterFit, fit_parameters, learn_em
+from bayesmend.learning.learn import learn
+from bayesmend.learning.reduction import (
+    Reduction,
+    ReductionResult,
+    reduce_to_complete,
+    solve_reduction,
+)
+from bayesmend.network.network import Network
 from bayesmend.report import write_report
 from bayesmend.score import (
     Families,
@@ -52,7 +59,8 @@ from bayesmend.score import (
     score_families,
 )
 from bayesmend.structure import StructureResult, learn_structure, solve
-from bayesmend.summary import Summary
+from bayesmend.structure.candidates import candidate_parents
+from bayesmend.structure.parents import ParentSets
 
 __version__ = "0.1.0"
 __all__ = [

@@ -8,7 +8,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line; without its packages, say how to install them."""
     try:
-        from bayesmend.cli import app
+        from bayesmend.cli.app import app
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("bayesmend"):
             raise

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend.dag import Dag
-from bayesmend.data import IncompleteData
+from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError, ParameterError
+from bayesmend.graph.dag import Dag
 
 __all__ = [
     "Families",

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from bayesmend.errors import ParameterError
 from bayesmend.formats import bif
-from bayesmend.network import Network
+from bayesmend.network.network import Network
 
 __all__ = ["available_networks", "load_network"]
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from bayesmend.errors import ParameterError
 from bayesmend.formats.text import read_source, write_text
-from bayesmend.network import Network
+from bayesmend.network.network import Network
 
 __all__ = ["read_network", "write_network"]
 

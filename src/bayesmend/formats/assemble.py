@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend.columns import MAX_STATES, Label
-from bayesmend.cpt import EXACT, fold
-from bayesmend.dag import Dag, find_cycle
+from bayesmend.data.states import MAX_STATES, Label
 from bayesmend.errors import DataError, ProbabilityWarning
 from bayesmend.formats.text import Source
-from bayesmend.network import MAX_ENTRIES, Network
+from bayesmend.graph.dag import Dag, find_cycle
+from bayesmend.network.cpt import EXACT, fold
+from bayesmend.network.network import MAX_ENTRIES, Network
 
 __all__ = [
     "Family",

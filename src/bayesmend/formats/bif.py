@@ -18,8 +18,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend.columns import Label, listing
-from bayesmend.cpt import unfold
+from bayesmend.data.states import Label, listing
 from bayesmend.formats.assemble import (
     Family,
     Variable,
@@ -30,7 +29,8 @@ from bayesmend.formats.assemble import (
     text_labels,
 )
 from bayesmend.formats.text import Source
-from bayesmend.network import Network
+from bayesmend.network.cpt import unfold
+from bayesmend.network.network import Network
 
 __all__ = ["parse", "render"]
 

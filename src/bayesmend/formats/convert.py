@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend.columns import Label
-from bayesmend.cpdag import Cpdag
-from bayesmend.cpt import fold, unfold
-from bayesmend.dag import Dag
+from bayesmend.data.states import Label
 from bayesmend.errors import DataError, MissingDependencyError
 from bayesmend.formats.assemble import text_labels
-from bayesmend.network import Network
+from bayesmend.graph.cpdag import Cpdag
+from bayesmend.graph.dag import Dag
+from bayesmend.network.cpt import fold, unfold
+from bayesmend.network.network import Network
 
 __all__ = [
     "dag_from_networkx",

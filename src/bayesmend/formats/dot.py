@@ -1,6 +1,6 @@
 """DOT, the language of Graphviz: the graph alone, for drawing."""
 
-from bayesmend.network import Network
+from bayesmend.network.network import Network
 
 __all__ = ["render"]
 

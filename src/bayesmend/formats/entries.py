@@ -7,8 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from bayesmend.columns import as_label
-from bayesmend.cpt import unfold
+from bayesmend.data.states import as_label
 from bayesmend.formats.assemble import (
     Family,
     Variable,
@@ -17,7 +16,8 @@ from bayesmend.formats.assemble import (
     declare,
 )
 from bayesmend.formats.text import Source
-from bayesmend.network import Network
+from bayesmend.network.cpt import unfold
+from bayesmend.network.network import Network
 
 __all__ = ["Entry", "read_entries"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from bayesmend.formats.entries import Entry, read_entries
 from bayesmend.formats.markup import Element, escape, parse_markup
 from bayesmend.formats.text import Source
-from bayesmend.network import Network
+from bayesmend.network.network import Network
 
 __all__ = ["parse", "render"]
 

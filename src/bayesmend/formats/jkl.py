@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 from bayesmend.errors import DataError, FormatError
 from bayesmend.formats.text import Source, read_source, write_text
-from bayesmend.parents import ParentSets
+from bayesmend.structure.parents import ParentSets
 
 __all__ = ["parse", "read_jkl", "render", "write_jkl"]
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from bayesmend.formats.entries import Entry, read_entries
 from bayesmend.formats.text import Source
-from bayesmend.network import Network
+from bayesmend.network.network import Network
 
 __all__ = ["VERSION", "parse", "render"]
 

@@ -9,7 +9,6 @@ import math
 
 import numpy as np
 
-from bayesmend.cpt import unfold
 from bayesmend.formats.assemble import (
     Family,
     Variable,
@@ -21,7 +20,8 @@ from bayesmend.formats.assemble import (
 )
 from bayesmend.formats.markup import Element, escape, parse_markup
 from bayesmend.formats.text import Source
-from bayesmend.network import Network
+from bayesmend.network.cpt import unfold
+from bayesmend.network.network import Network
 
 __all__ = ["parse", "render"]
 

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from bayesmend.augment.result import TraceEntry
-from bayesmend.em import EmStep
+from bayesmend.learning.augment.result import TraceEntry
+from bayesmend.learning.em import EmStep
 from bayesmend.report.text import escape
 from bayesmend.report.words import number
 

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Mapping, Sequence
 
-from bayesmend.dag import Dag
+from bayesmend.graph.dag import Dag
 from bayesmend.report.layout import Layout, lay_out
 from bayesmend.report.text import cut, escape, text_width
 

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bayesmend.dag import Dag
+from bayesmend.graph.dag import Dag
 
 __all__ = ["Layout", "lay_out"]
 

@@ -5,9 +5,9 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 
-from bayesmend.em import EmResult
 from bayesmend.formats.text import write_text
-from bayesmend.learning import Result
+from bayesmend.learning.em import EmResult
+from bayesmend.learning.learn import Result
 from bayesmend.report.chart import draw_trace
 from bayesmend.report.graph import draw_graph
 from bayesmend.report.style import SCRIPT, STYLE

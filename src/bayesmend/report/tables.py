@@ -3,9 +3,9 @@
 import itertools
 from collections.abc import Iterator, Sequence
 
-from bayesmend.columns import Label
-from bayesmend.learning import Result
-from bayesmend.network import Network
+from bayesmend.data.states import Label
+from bayesmend.learning.learn import Result
+from bayesmend.network.network import Network
 from bayesmend.report.text import escape
 from bayesmend.report.words import Alike, least_certain, number, sureness
 

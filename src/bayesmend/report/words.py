@@ -3,10 +3,10 @@
 import math
 from typing import NamedTuple
 
-from bayesmend.augment.result import CellRow
-from bayesmend.em import EmResult
-from bayesmend.imputation import ImputedCell
-from bayesmend.learning import Result
+from bayesmend.inference.impute import ImputedCell
+from bayesmend.learning.augment.result import CellRow
+from bayesmend.learning.em import EmResult
+from bayesmend.learning.learn import Result
 
 __all__ = [
     "Alike",

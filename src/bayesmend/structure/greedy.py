@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from bayesmend import _core
-from bayesmend.constraints import Constraints, ParentRules
-from bayesmend.dag import Dag
-from bayesmend.data import IncompleteData
+from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
+from bayesmend.graph.constraints import Constraints, ParentRules
+from bayesmend.graph.dag import Dag
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.solution import Clock, Progress, Solution

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend.dag import Dag
 from bayesmend.errors import MissingDependencyError, ParameterError
-from bayesmend.parents import ParentSets
+from bayesmend.graph.dag import Dag
 from bayesmend.seed import Seed, as_generator
+from bayesmend.structure.parents import ParentSets
 from bayesmend.structure.problem import Problem
 from bayesmend.structure.solution import TOLERANCE, Progress, Solution
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bayesmend.candidates import can_score_all, candidates_from
-from bayesmend.constraints import Constraints, ParentRules
-from bayesmend.dag import Dag
-from bayesmend.data import IncompleteData
-from bayesmend.network import Network
-from bayesmend.parents import ParentSets
+from bayesmend.data.table import IncompleteData
+from bayesmend.graph.constraints import Constraints, ParentRules
+from bayesmend.graph.dag import Dag
+from bayesmend.network.network import Network
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.seed import Seed, as_generator
+from bayesmend.structure.candidates import can_score_all, candidates_from
 from bayesmend.structure.greedy import RESTARTS, climb_from
+from bayesmend.structure.parents import ParentSets
 from bayesmend.structure.solution import Bounded, Clock, Progress, Solution
-from bayesmend.structure.solvers import Solver, check_solver, solve
+from bayesmend.structure.solve import Solver, check_solver, solve
 
 __all__ = ["StructureResult", "learn_structure"]
 

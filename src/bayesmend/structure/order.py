@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend.dag import Dag
 from bayesmend.errors import ParameterError
-from bayesmend.parents import ParentSets
+from bayesmend.graph.dag import Dag
 from bayesmend.score import check_threads
 from bayesmend.seed import Seed, as_generator
+from bayesmend.structure.parents import ParentSets
 from bayesmend.structure.solution import (
     TOLERANCE,
     Clock,
@@ -76,7 +76,7 @@ def solve_order(
 
     Examples
     --------
-    >>> from bayesmend.parents import ParentSets
+    >>> from bayesmend.structure.parents import ParentSets
     >>> sets = ParentSets.from_lists(
     ...     ["a", "b"], [[(-5, ()), (-1, (1,))], [(-5, ()), (-3, (0,))]]
     ... )

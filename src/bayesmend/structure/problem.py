@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
+from bayesmend._checks import some
 from bayesmend.errors import ParameterError
-from bayesmend.parents import ParentSets
-from bayesmend.rows import offsets_of, owners_of, some
+from bayesmend.structure.parents import ParentSets
+from bayesmend.structure.rows import offsets_of, owners_of
 
 __all__ = ["Problem"]
 

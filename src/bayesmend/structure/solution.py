@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend.dag import Dag
+from bayesmend._checks import some
 from bayesmend.errors import ParameterError
-from bayesmend.parents import ParentSets
-from bayesmend.rows import owners_of, some
+from bayesmend.graph.dag import Dag
+from bayesmend.structure.parents import ParentSets
+from bayesmend.structure.rows import owners_of
 
 __all__ = [
     "TOLERANCE",

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend.errors import ParameterError
-from bayesmend.parents import ParentSets
 from bayesmend.score import check_threads
 from bayesmend.structure.order import solve_order
+from bayesmend.structure.parents import ParentSets
 from bayesmend.structure.solution import (
     Clock,
     Progress,
@@ -56,7 +56,7 @@ def solve_subsets(
 
     Examples
     --------
-    >>> from bayesmend.parents import ParentSets
+    >>> from bayesmend.structure.parents import ParentSets
     >>> sets = ParentSets.from_lists(
     ...     ["a", "b"], [[(-5, ()), (-1, (1,))], [(-5, ()), (-3, (0,))]]
     ... )
@@ -96,7 +96,7 @@ def best_through(parent_sets: ParentSets, *, n_threads: int = 0) -> NDArray[np.f
 
     Examples
     --------
-    >>> from bayesmend.parents import ParentSets
+    >>> from bayesmend.structure.parents import ParentSets
     >>> sets = ParentSets.from_lists(
     ...     ["a", "b"], [[(-5, ()), (-1, (1,))], [(-5, ()), (-3, (0,))]]
     ... )

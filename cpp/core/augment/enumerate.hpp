@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+
+#include "core/augment/problem.hpp"
+#include "core/augment/local.hpp"
+
+namespace bayesmend {
+
+struct EnumerationResult {
+  Pair best;
+  double n_completions = 0.0;  // looked at
+  bool is_complete = false;    // all of them
+};
+
+// The best pair over all completions, each with its best DAG: what branch and bound saves. Changes
+// one cell at a time, so that only the families that see it are scored again.
+EnumerationResult enumerate_completions(const AugmentProblem& problem, std::size_t n_threads,
+                                        const Deadline& deadline);
+
+}  // namespace bayesmend

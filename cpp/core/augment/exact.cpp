@@ -1,0 +1,522 @@
+#include "core/augment/exact.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <queue>
+
+#include "core/augment/bound.hpp"
+#include "core/structure/dagprogram.hpp"
+#include "core/structure/subsetmax.hpp"
+
+namespace bayesmend {
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+// Nodes taken from the queue together: a constant, so that the search does not depend on the
+// number of threads that share them.
+constexpr std::size_t kBatch = 8;
+
+// Blocks of tables are made no smaller than this to save memory.
+constexpr std::size_t kLeastEntries = 16;
+
+using Completion = AugmentProblem::Completion;
+
+struct Node {
+  double bound;
+  double estimate;
+  std::size_t number;  // of creation, for ties
+  Completion fixed;
+  std::vector<std::uint32_t> alive;
+  std::shared_ptr<const Prices> prices;
+};
+
+struct ByBound {
+  bool operator()(const std::unique_ptr<Node>& a, const std::unique_ptr<Node>& b) const {
+    if (a->bound != b->bound) return a->bound < b->bound;
+    return a->estimate != b->estimate ? a->estimate < b->estimate : a->number > b->number;
+  }
+};
+
+struct Outcome {
+  double bound = kMinusInfinity;
+  std::vector<std::unique_ptr<Node>> children;
+  std::vector<Pair> found;
+};
+
+// The families alive at the root without decided cells.
+struct RootTables {
+  std::vector<FamilyBound> bounds;  // by family
+  std::size_t max_entries = 0;      // of one block
+};
+
+// Evaluates one node after the other; each thread has its own.
+class Worker {
+ public:
+  Worker(const AugmentProblem& problem, const ExactOptions& options, const Deadline& deadline,
+         const RootTables& tables)
+      : problem_(problem),
+        options_(options),
+        deadline_(deadline),
+        tables_(tables),
+        program_(problem.n_vars()),
+        mender_(problem, deadline, 1) {}
+
+  // Bound of every family that may choose its cells for itself, without prices, and the families
+  // that survive against the incumbent.
+  double bound_root(double incumbent, std::vector<std::uint32_t>& alive) {
+    const auto families = problem_.families();
+    const Completion free(problem_.n_cells(), AugmentProblem::kFree);
+    values_.resize(families.size());
+    alive.resize(families.size());
+    FamilyBound bound;
+    for (std::size_t f = 0; f < families.size(); ++f) {
+      alive[f] = static_cast<std::uint32_t>(f);
+      if ((f & 63) == 0 && deadline_.is_over()) return -kMinusInfinity;
+      bound.build(problem_, families[f], free, true, options_.max_entries);
+      values_[f] = bound.maximum();
+    }
+    const double total = solve(alive);
+    if (std::isfinite(total)) eliminate(alive, incumbent, nullptr);
+    return total;
+  }
+
+  Outcome expand(const Node& node, double incumbent, std::size_t n_steps) {
+    Outcome outcome;
+    outcome.bound = node.bound;
+    alive_ = node.alive;
+    prices_ = *node.prices;
+    // Nothing may carry over from the last node: which one that was depends on the threads.
+    last_start_.clear();
+    if (!build_bounds(node.fixed)) {
+      keep(node, outcome);
+      return outcome;
+    }
+    double best_incumbent = incumbent;
+    Prices best_prices = prices_;
+    bool is_agreed = false;
+    double theta = 1.0;
+    std::size_t idle = 0;
+    for (std::size_t step = 0;; ++step) {
+      const double total = evaluate() ? solve(alive_) : -kMinusInfinity;
+      if (total == -kMinusInfinity) break;  // out of time
+      if (total < outcome.bound - 1e-9) {
+        outcome.bound = total;
+        best_prices = prices_;
+        idle = 0;
+      } else if (++idle >= 4) {
+        theta *= 0.5;
+        idle = 0;
+      }
+      if (outcome.bound <= best_incumbent + options_.gap) return outcome;
+      choose();
+      const bool is_last = step + 1 >= n_steps || theta < 0.02 || deadline_.is_over();
+      // The first incumbent is rarely beaten: below the root, one node in four looks.
+      if (node.number == 0 ? step % 16 == 0 || is_last : is_last && node.number % 4 == 0) {
+        mend(node.fixed, outcome, best_incumbent);
+        if (outcome.bound <= best_incumbent + options_.gap) return outcome;
+      }
+      if (step % 8 == 7 || is_last) {
+        if (!eliminate(alive_, best_incumbent, &bounds_)) {
+          outcome.bound = std::min(outcome.bound, best_incumbent);
+          return outcome;
+        }
+      }
+      if (is_last) break;
+      is_agreed = !update_prices(node.fixed, total, best_incumbent, theta);
+      if (is_agreed) break;
+    }
+    prices_ = best_prices;
+    const double total = evaluate() ? solve(alive_) : -kMinusInfinity;
+    if (total == kMinusInfinity) {  // what is alive makes no DAG any more
+      outcome.bound = std::min(outcome.bound, best_incumbent);
+      return outcome;
+    }
+    if (total == -kMinusInfinity) {
+      keep(node, outcome);
+      return outcome;
+    }
+    choose();
+    // A node must not be closed before the pair that it stands for is known.
+    if (is_agreed || is_leaf(node.fixed)) {
+      mend(node.fixed, outcome, best_incumbent);
+      if (outcome.bound <= best_incumbent + options_.gap) return outcome;
+    }
+    branch(node, outcome);
+    return outcome;
+  }
+
+ private:
+  // The root's table or a slice of it where that is exact, else a new one, which more fixed cells
+  // make tighter. False when the deadline came first.
+  bool build_bounds(const Completion& fixed) {
+    if (own_bounds_.size() < alive_.size()) own_bounds_.resize(alive_.size());
+    bounds_.resize(alive_.size());
+    for (std::size_t a = 0; a < alive_.size(); ++a) {
+      if ((a & 63) == 63 && deadline_.is_over()) return false;
+      const auto& at_root = tables_.bounds[alive_[a]];
+      bounds_[a] = &own_bounds_[a];
+      if (!at_root.sees(fixed))
+        bounds_[a] = &at_root;
+      else if (at_root.is_exact())
+        own_bounds_[a].restrict(at_root, fixed);
+      else
+        own_bounds_[a].build(problem_, problem_.families()[alive_[a]], fixed, false,
+                             tables_.max_entries);
+    }
+    return true;
+  }
+
+  // Values of the alive families under the prices; false when the deadline came first.
+  bool evaluate() {
+    const auto families = problem_.families();
+    values_.resize(families.size());
+    for (std::size_t a = 0; a < alive_.size(); ++a) {
+      if ((a & 255) == 255 && deadline_.is_over()) return false;
+      values_[alive_[a]] = bounds_[a]->maximum(
+          problem_, static_cast<std::size_t>(families[alive_[a]].child), prices_, scratch_);
+    }
+    return true;
+  }
+
+  double solve(const std::vector<std::uint32_t>& alive) {
+    const auto families = problem_.families();
+    program_.clear();
+    for (const auto f : alive)
+      program_.offer(static_cast<std::size_t>(families[f].child), families[f].parents, values_[f]);
+    return program_.solve(deadline_);
+  }
+
+  // Drops the families whose best DAG under values_ does not beat the incumbent, as far as time
+  // allows; false when a variable has none left. Call after solve().
+  bool eliminate(std::vector<std::uint32_t>& alive, double incumbent,
+                 std::vector<const FamilyBound*>* bounds) {
+    const auto families = problem_.families();
+    if (!program_.pass_backward(deadline_)) return true;
+    std::size_t kept = 0;
+    std::size_t around_of = problem_.n_vars();
+    bool is_late = false;
+    std::vector<std::uint8_t> has_family(problem_.n_vars(), 0);
+    for (std::size_t a = 0; a < alive.size(); ++a) {
+      const auto& family = families[alive[a]];
+      const auto child = static_cast<std::size_t>(family.child);
+      if (child != around_of) {
+        is_late = is_late || deadline_.is_over();
+        if (!is_late) program_.around(around_of = child, around_);
+      }
+      if (!is_late &&
+          values_[alive[a]] + around_[squeeze(family.parents, child)] <= incumbent + options_.gap)
+        continue;
+      has_family[child] = 1;
+      if (kept != a) {
+        alive[kept] = alive[a];
+        if (bounds != nullptr) (*bounds)[kept] = (*bounds)[a];
+      }
+      ++kept;
+    }
+    alive.resize(kept);
+    if (bounds != nullptr) bounds->resize(kept);
+    return std::ranges::find(has_family, 0) == has_family.end();
+  }
+
+  // Which alive family each variable has in the best DAG under values_. Call after solve().
+  void choose() {
+    const auto families = problem_.families();
+    const auto allowed = program_.predecessors();
+    chosen_.assign(problem_.n_vars(), 0);
+    std::vector<double> most(problem_.n_vars(), kMinusInfinity);
+    for (std::size_t a = 0; a < alive_.size(); ++a) {
+      const auto& family = families[alive_[a]];
+      const auto child = static_cast<std::size_t>(family.child);
+      if ((family.parents & ~allowed[child]) != 0 || values_[alive_[a]] <= most[child]) continue;
+      most[child] = values_[alive_[a]];
+      chosen_[child] = a;
+    }
+    copies_.clear();
+    losses_.clear();
+    owner_.assign(problem_.n_cells(), AugmentProblem::kFree);
+    for (std::size_t v = 0; v < problem_.n_vars(); ++v) {
+      choices_.clear();
+      bounds_[chosen_[v]]->explain(problem_, v, prices_, choices_, losses_);
+      for (const auto& choice : choices_) {
+        if (static_cast<std::size_t>(problem_.cells()[choice.cell].variable) == v)
+          owner_[choice.cell] = choice.value;
+        else
+          copies_.push_back({static_cast<std::uint32_t>(v), choice.cell, choice.value});
+      }
+    }
+  }
+
+  // One subgradient step towards the incumbent; false when the chosen families agree and no price
+  // is left to lower.
+  bool update_prices(const Completion& fixed, double total, double incumbent, double theta) {
+    const std::size_t n_vars = problem_.n_vars(), n_cells = problem_.n_cells();
+    copy_at_.assign(n_vars * n_cells, AugmentProblem::kFree);
+    for (const auto& copy : copies_) copy_at_[copy.child * n_cells + copy.cell] = copy.value;
+    double norm = 0.0;
+    auto for_each = [&](auto&& act) {
+      for (std::size_t c = 0; c < n_vars; ++c) {
+        for (std::size_t cell = 0; cell < n_cells; ++cell) {
+          const auto& info = problem_.cells()[cell];
+          if (fixed[cell] != AugmentProblem::kFree || static_cast<std::size_t>(info.variable) == c)
+            continue;
+          const std::uint8_t copy = copy_at_[c * n_cells + cell], owner = owner_[cell];
+          for (std::size_t v = 0; v < static_cast<std::size_t>(info.card); ++v) {
+            const double slope = static_cast<double>(owner == v) - static_cast<double>(copy == v);
+            double& price = prices_.at(c, cell, v);
+            if (slope == 0.0 || (slope > 0.0 && price <= 0.0)) continue;
+            act(price, slope);
+          }
+        }
+      }
+    };
+    for_each([&](double&, double slope) { norm += slope * slope; });
+    if (norm == 0.0) return false;
+    const double step = theta * std::max(total - incumbent, 1e-3) / norm;
+    for_each([&](double& price, double slope) { price = std::max(0.0, price - step * slope); });
+    prices_.settle();
+    return true;
+  }
+
+  // The owners' choices as a completion, improved; keeps it when it beats the incumbent.
+  void mend(const Completion& fixed, Outcome& outcome, double& incumbent) {
+    Completion start(owner_);
+    for (std::size_t cell = 0; cell < start.size(); ++cell)
+      if (fixed[cell] != AugmentProblem::kFree) start[cell] = fixed[cell];
+    if (start == last_start_) return;
+    last_start_ = start;
+    Pair pair = mender_.climb(std::move(start), nullptr);
+    if (pair.score <= incumbent + 1e-9) return;
+    incumbent = pair.score;
+    outcome.found.push_back(std::move(pair));
+  }
+
+  static bool is_leaf(const Completion& fixed) {
+    return std::ranges::find(fixed, AugmentProblem::kFree) == fixed.end();
+  }
+
+  // The node goes back as its own child: time ran out before it could be split.
+  void keep(const Node& node, Outcome& outcome) {
+    auto child = std::make_unique<Node>();
+    child->bound = child->estimate = outcome.bound;
+    child->fixed = node.fixed;
+    child->alive = alive_;
+    child->prices = node.prices;
+    outcome.children.push_back(std::move(child));
+  }
+
+  // Fixes the cell on which the chosen families have most to lose whatever its value.
+  void branch(const Node& node, Outcome& outcome) {
+    const std::size_t n_cells = problem_.n_cells();
+    std::size_t width = 1;
+    for (const auto& cell : problem_.cells())
+      width = std::max(width, static_cast<std::size_t>(cell.card));
+    std::vector<double> loss(n_cells * width, 0.0);
+    for (const auto& each : losses_) loss[each.cell * width + each.value] += each.loss;
+    std::size_t best_cell = n_cells;
+    double best_rank = -1.0;
+    for (std::size_t cell = 0; cell < n_cells; ++cell) {
+      if (node.fixed[cell] != AugmentProblem::kFree) continue;
+      const auto card = static_cast<std::size_t>(problem_.cells()[cell].card);
+      double least = std::numeric_limits<double>::infinity(), second = least;
+      for (std::size_t v = 0; v < card; ++v) {
+        const double l = loss[cell * width + v];
+        if (l < least)
+          second = least, least = l;
+        else
+          second = std::min(second, l);
+      }
+      if (card == 1) second = least;
+      const double rank = (least + 1e-3) * (std::min(second, 1e6) + 1e-3);
+      if (rank > best_rank) best_rank = rank, best_cell = cell;
+    }
+    if (best_cell == n_cells) return keep(node, outcome);  // a leaf, and no time to score it
+    auto prices = std::make_shared<const Prices>(prices_);
+    for (std::size_t v = 0; v < static_cast<std::size_t>(problem_.cells()[best_cell].card); ++v) {
+      auto child = std::make_unique<Node>();
+      child->bound = outcome.bound;
+      child->estimate = outcome.bound - loss[best_cell * width + v];
+      child->fixed = node.fixed;
+      child->fixed[best_cell] = static_cast<std::uint8_t>(v);
+      child->alive = alive_;
+      child->prices = prices;
+      outcome.children.push_back(std::move(child));
+    }
+  }
+
+  struct Copy {
+    std::uint32_t child, cell;
+    std::uint8_t value;
+  };
+
+  const AugmentProblem& problem_;
+  const ExactOptions& options_;
+  const Deadline& deadline_;
+  const RootTables& tables_;
+  DagProgram program_;
+  Mender mender_;
+  Prices prices_;
+  std::vector<std::uint32_t> alive_;
+  std::vector<const FamilyBound*> bounds_;  // of the alive families
+  std::vector<FamilyBound> own_bounds_;
+  std::vector<double> values_;       // of all families; current for the alive ones
+  std::vector<std::size_t> chosen_;  // per variable: position in alive_
+  std::vector<Copy> copies_;
+  std::vector<CellChoice> choices_;
+  std::vector<CellLoss> losses_;
+  Completion owner_, last_start_;
+  std::vector<std::uint8_t> copy_at_;
+  std::vector<double> around_;
+  FamilyBound::Scratch scratch_;
+};
+
+class Search {
+ public:
+  Search(const AugmentProblem& problem, const ExactOptions& options, const Deadline& deadline,
+         std::vector<TraceEntry>* trace)
+      : problem_(problem), options_(options), deadline_(deadline), trace_(trace) {
+    const std::size_t n_workers = std::min(resolve_threads(options.n_threads), kBatch);
+    for (std::size_t w = 0; w < n_workers; ++w)
+      workers_.push_back(std::make_unique<Worker>(problem, options, deadline, tables_));
+  }
+
+  ExactResult run(const Pair& start) {
+    result_.best = start;
+    result_.n_families = problem_.families().size();
+    auto root = std::make_unique<Node>();
+    result_.root_bound = workers_[0]->bound_root(start.score, root->alive);
+    result_.n_alive = root->alive.size();
+    result_.bound = result_.priced_root_bound = result_.root_bound;
+    if (deadline_.is_over() && std::isinf(result_.root_bound)) return finish(Ending::time);
+    if (result_.root_bound <= start.score + options_.gap) return finish(Ending::proven);
+    root->bound = root->estimate = result_.root_bound;
+    root->number = n_created_++;
+    root->fixed.assign(problem_.n_cells(), AugmentProblem::kFree);
+    if (!build_tables(*root)) return finish(Ending::time);
+    root->prices = std::make_shared<const Prices>(problem_);
+    push(std::move(root));
+    while (!queue_.empty()) {
+      if (queue_.top()->bound <= result_.best.score + options_.gap) break;
+      if (deadline_.is_over()) return stopped(Ending::time);
+      if (options_.max_nodes > 0 && result_.n_nodes >= options_.max_nodes)
+        return stopped(Ending::nodes);
+      if (bytes_ > options_.max_bytes) return stopped(Ending::memory);
+      expand_batch();
+    }
+    return finish(Ending::proven);
+  }
+
+ private:
+  // Tables of the families alive at the root, in smaller blocks where they would take too much of
+  // the memory; each worker may need as much again. False when the deadline came first.
+  bool build_tables(const Node& root) {
+    const double most = options_.max_bytes / (2.0 * (kBatch + 1));
+    for (tables_.max_entries = options_.max_entries;; tables_.max_entries /= 4) {
+      const bool is_last = tables_.max_entries <= kLeastEntries;
+      tables_.bounds.clear();
+      tables_.bounds.resize(problem_.families().size());
+      double bytes = 0.0;
+      for (std::size_t a = 0; a < root.alive.size() && (is_last || bytes <= most); ++a) {
+        if ((a & 63) == 63 && deadline_.is_over()) return false;
+        auto& bound = tables_.bounds[root.alive[a]];
+        bound.build(problem_, problem_.families()[root.alive[a]], root.fixed, false,
+                    tables_.max_entries);
+        bytes += 8.0 * static_cast<double>(bound.n_entries());
+      }
+      if (is_last || bytes <= most) return true;
+    }
+  }
+
+  void push(std::unique_ptr<Node> node) {
+    bytes_ += node_bytes(*node);
+    queue_.push(std::move(node));
+  }
+
+  double node_bytes(const Node& node) const {
+    return 4.0 * static_cast<double>(node.alive.size()) + static_cast<double>(node.fixed.size()) +
+           4.0 * static_cast<double>(problem_.n_vars() * problem_.n_cells() * 2) + 200.0;
+  }
+
+  std::unique_ptr<Node> pop() {
+    // std::priority_queue hands out constant references only.
+    auto node = std::move(const_cast<std::unique_ptr<Node>&>(queue_.top()));
+    queue_.pop();
+    bytes_ -= node_bytes(*node);
+    return node;
+  }
+
+  void expand_batch() {
+    std::vector<std::unique_ptr<Node>> nodes;
+    const bool is_root = result_.n_nodes == 0;
+    while (!queue_.empty() && nodes.size() < kBatch) {
+      if (queue_.top()->bound <= result_.best.score + options_.gap) break;
+      nodes.push_back(pop());
+    }
+    std::vector<Outcome> outcomes(nodes.size());
+    const double incumbent = result_.best.score;
+    const std::size_t n_steps = is_root ? options_.root_steps : options_.node_steps;
+    // A single node is not worth a thread of its own.
+    const std::size_t n_threads = nodes.size() > 1 ? workers_.size() : 1;
+    parallel_for(nodes.size(), n_threads, {}, [&](std::size_t n, std::size_t thread) {
+      outcomes[n] = workers_[thread]->expand(*nodes[n], incumbent, n_steps);
+    });
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      ++result_.n_nodes;
+      auto& outcome = outcomes[n];
+      for (auto& pair : outcome.found) accept(std::move(pair));
+      for (auto& child : outcome.children) {
+        child->number = n_created_++;
+        push(std::move(child));
+      }
+    }
+    if (is_root) result_.priced_root_bound = std::max(outcomes[0].bound, closed_bound());
+    if (options_.progress) options_.progress->note(result_.best.score);
+  }
+
+  void accept(Pair pair) {
+    if (pair.score <= result_.best.score + 1e-9) return;
+    result_.best = std::move(pair);
+    if (trace_ != nullptr)
+      trace_->push_back({result_.best.score, deadline_.seconds(), Move::completion});
+  }
+
+  ExactResult stopped(Ending ending) {
+    result_.bound = queue_.top()->bound;
+    return finish(ending);
+  }
+
+  // Whatever was closed lies within the gap of the score.
+  double closed_bound() const {
+    const double score = result_.best.score;
+    return options_.gap <= 1e-6 ? score : std::min(result_.root_bound, score + options_.gap);
+  }
+
+  ExactResult finish(Ending ending) {
+    result_.ending = ending;
+    if (ending == Ending::proven) result_.bound = closed_bound();
+    result_.bound = std::max(result_.bound, result_.best.score);
+    return result_;
+  }
+
+  const AugmentProblem& problem_;
+  const ExactOptions& options_;
+  const Deadline& deadline_;
+  std::vector<TraceEntry>* trace_;
+  RootTables tables_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::priority_queue<std::unique_ptr<Node>, std::vector<std::unique_ptr<Node>>, ByBound> queue_;
+  double bytes_ = 0.0;
+  std::size_t n_created_ = 0;
+  ExactResult result_;
+};
+
+}  // namespace
+
+ExactResult solve_exactly(const AugmentProblem& problem, const Pair& start,
+                          const ExactOptions& options, const Deadline& deadline,
+                          std::vector<TraceEntry>* trace) {
+  return Search(problem, options, deadline, trace).run(start);
+}
+
+}  // namespace bayesmend

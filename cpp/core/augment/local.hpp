@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/augment/problem.hpp"
+#include "core/structure/dagprogram.hpp"
+#include "core/augment/patternclimb.hpp"
+
+namespace bayesmend {
+
+enum class Move : std::uint8_t { start, structure, completion, flip };
+
+struct TraceEntry {
+  double score;
+  double seconds;
+  Move move;
+};
+
+// A DAG (one family per variable) and a completion.
+struct Pair {
+  double score = 0.0;
+  std::vector<std::uint32_t> families;
+  AugmentProblem::Completion completion;
+};
+
+// Local search over pairs of one problem: the best DAG for a completion (exact), the best
+// completion for a DAG pattern by pattern, and changes of up to t cells with the DAG free.
+class Mender {
+ public:
+  Mender(const AugmentProblem& problem, const Deadline& deadline, std::size_t n_threads);
+
+  // Climbs from a full completion; ends where neither step alone helps.
+  Pair climb(AugmentProblem::Completion start, std::vector<TraceEntry>* trace);
+  // Climbs on from a pair until no change of up to `locality` cells with any DAG is better. Sets
+  // `is_certified` to whether that was checked to the end.
+  Pair climb_locally(const Pair& start, std::size_t locality, std::vector<TraceEntry>* trace,
+                     bool& is_certified);
+  // The best DAG for a completion.
+  Pair best_structure(const AugmentProblem::Completion& completion);
+
+  std::size_t n_solves() const { return n_solves_; }
+
+ private:
+  using Completion = AugmentProblem::Completion;
+
+  void load(const Completion& completion);
+  bool step_structure();
+  Pair climb_on(std::vector<TraceEntry>* trace);
+  // Cells and the values they would take.
+  struct Flip {
+    std::uint32_t cell;
+    std::uint8_t value;
+  };
+  using Flips = std::vector<Flip>;
+
+  bool step_flips(std::size_t locality, bool& is_certified);
+  bool try_flips(std::size_t next_cell, std::size_t left, Flips& flips, bool& is_complete);
+  bool try_pending(bool& is_complete);
+  std::uint32_t apply(const Flips& flips, Completion& changed) const;
+  double best_under(const Flips& flips, DagProgram& program) const;
+  bool can_gain(const Flips& flips);
+  bool can_gain_by_any();
+  bool can_gain_by(std::size_t changed);
+  bool prepare_through();
+  void note(Move move, std::vector<TraceEntry>* trace) const;
+
+  const AugmentProblem& problem_;
+  const Deadline& deadline_;
+  std::vector<std::unique_ptr<DagProgram>> programs_;  // one per thread
+  Completion completion_, loaded_;                     // scores_ belong to loaded_
+  std::vector<double> scores_;                         // of every family under loaded_
+  std::vector<std::uint32_t> chosen_;                  // family of each variable
+  double total_ = 0.0;
+  std::size_t n_solves_ = 0;
+
+  PatternClimber climber_;
+  std::vector<std::uint32_t> count_scratch_;
+  std::vector<double> through_;  // best total through each family under completion_
+  std::vector<double> changes_;  // of every family by the flips at hand
+  Completion changed_completion_;
+  std::vector<Flips> pending_;
+};
+
+struct LocalResult {
+  Pair best;
+  bool is_certified = false;  // no change of up to `locality` cells with any DAG is better
+  std::size_t best_start = 0;
+  std::size_t n_solves = 0;
+  std::vector<TraceEntry> trace;  // of the best start
+};
+
+// The best pair reached from any of the starts.
+LocalResult mend_from(const AugmentProblem& problem,
+                      const std::vector<AugmentProblem::Completion>& starts, std::size_t locality,
+                      std::size_t n_threads, const Deadline& deadline, Progress* progress);
+
+}  // namespace bayesmend

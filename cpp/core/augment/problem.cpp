@@ -1,0 +1,217 @@
+#include "core/augment/problem.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+
+namespace bayesmend {
+namespace {
+
+constexpr std::ptrdiff_t kFamiliesPerPoll = 1024;
+
+std::vector<std::int32_t> members_of(std::uint32_t mask) {
+  std::vector<std::int32_t> members;
+  for (; mask != 0; mask &= mask - 1) members.push_back(std::countr_zero(mask));
+  return members;
+}
+
+// Subsets of a set of at most `size` members, in ascending order of their masks.
+std::vector<std::uint32_t> subsets_up_to(std::uint32_t set, int size) {
+  std::vector<std::uint32_t> subsets{0};
+  for (; set != 0; set &= set - 1) {
+    const std::uint32_t lowest = set & (~set + 1);
+    // Every subset of the lower members precedes all that hold this one.
+    const std::size_t n_without = subsets.size();
+    for (std::size_t s = 0; s < n_without; ++s)
+      if (std::popcount(subsets[s]) < size) subsets.push_back(subsets[s] | lowest);
+  }
+  return subsets;
+}
+
+}  // namespace
+
+AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
+                               std::span<const std::uint32_t> weight, const ScoreRule& rule,
+                               const ParentRules& rules, double max_bytes, const Stop& stop)
+    : n_vars_(complete.n_vars),
+      card_(complete.card.begin(), complete.card.end()),
+      counter_(complete, {}),
+      scorer_(counter_, rule),
+      max_bytes_(max_bytes) {
+  prepare(complete, codes, weight);
+  if (list_families(rules, stop) && count_families(complete, stop)) list_items(codes, weight, stop);
+}
+
+AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
+                               std::span<const std::uint32_t> weight, const ScoreRule& rule,
+                               const std::vector<std::vector<std::int32_t>>& parents,
+                               double max_bytes)
+    : n_vars_(complete.n_vars),
+      card_(complete.card.begin(), complete.card.end()),
+      counter_(complete, {}),
+      scorer_(counter_, rule),
+      max_bytes_(max_bytes) {
+  prepare(complete, codes, weight);
+  for (std::size_t v = 0; v < n_vars_; ++v) {
+    first_family_.push_back(v);
+    add_family(static_cast<std::int32_t>(v), 0, parents[v]);
+  }
+  first_family_.push_back(n_vars_);
+  count_families(complete, {});
+  list_items(codes, weight, {});
+}
+
+// Numbers the missing cells and tells the scorer how many rows there are in all.
+void AugmentProblem::prepare(const Table& complete, std::span<const std::uint8_t> codes,
+                             std::span<const std::uint32_t> weight) {
+  std::size_t n_rows = complete.n_rows;
+  for (const auto w : weight) n_rows += w;
+  scorer_.set_row_count(n_rows);
+  cell_at_.assign(codes.size(), -1);
+  first_pattern_cell_.push_back(0);
+  for (std::size_t p = 0; p < weight.size(); ++p) {
+    for (std::size_t v = 0; v < n_vars_; ++v) {
+      if (codes[p * n_vars_ + v] != kMissing) continue;
+      cell_at_[p * n_vars_ + v] = static_cast<std::int64_t>(cells_.size());
+      pattern_cells_.push_back(static_cast<std::uint32_t>(cells_.size()));
+      cells_.push_back({static_cast<std::uint32_t>(p), static_cast<std::int32_t>(v), card_[v]});
+    }
+    first_pattern_cell_.push_back(pattern_cells_.size());
+  }
+}
+
+void AugmentProblem::add_family(std::int32_t child, std::uint32_t mask,
+                                std::span<const std::int32_t> parents) {
+  const auto card = card_[static_cast<std::size_t>(child)];
+  const double n_cells = counter_.n_cells(parents) * card;
+  bytes_ += 4.0 * n_cells + 64.0;
+  if (bytes_ > max_bytes_ || n_cells > 1e9)
+    throw std::length_error("the count tables of the families exceed the memory limit");
+  Family family{};
+  family.parents = mask;
+  family.child = child;
+  family.child_card = static_cast<std::uint32_t>(card);
+  family.n_cells = static_cast<std::uint32_t>(n_cells);
+  family.first_member = members_.size();
+  family.n_members = parents.size() + 1;
+  family.penalty = scorer_.penalty(n_cells, card, parents.size());
+  members_.insert(members_.end(), parents.begin(), parents.end());
+  members_.push_back(child);
+  families_.push_back(family);
+}
+
+bool AugmentProblem::list_families(const ParentRules& rules, const Stop& stop) {
+  for (std::size_t c = 0; c < n_vars_; ++c) {
+    if (stop && stop()) return false;
+    first_family_.push_back(families_.size());
+    std::uint32_t allowed = 0, required = 0;
+    for (std::size_t p = 0; p < n_vars_; ++p) {
+      if (p != c && rules.allowed[c * n_vars_ + p]) allowed |= std::uint32_t{1} << p;
+      if (rules.required[c * n_vars_ + p]) required |= std::uint32_t{1} << p;
+    }
+    const int n_more = rules.limit[c] - std::popcount(required);
+    for (const auto subset : subsets_up_to(allowed & ~required, n_more))
+      add_family(static_cast<std::int32_t>(c), subset | required, members_of(subset | required));
+  }
+  first_family_.push_back(families_.size());
+  return true;
+}
+
+bool AugmentProblem::count_families(const Table& complete, const Stop& stop) {
+  std::size_t n_counts = 0;
+  for (auto& family : families_) {
+    family.first_count = n_counts;
+    n_counts += family.n_cells;
+  }
+  counts_.assign(n_counts, 0);
+  for (auto& family : families_) {
+    if (stop && (&family - families_.data()) % kFamiliesPerPoll == 0 && stop()) return false;
+    const VariableSet set = members(family), given = set.first(set.size() - 1);
+    family.given = &scorer_.cell_table(
+        scorer_.parent_pseudo_count(given, static_cast<std::int32_t>(family.child_card)),
+        counter_.n_cells(given), scratch_);
+    family.joint =
+        &scorer_.cell_table(scorer_.joint_pseudo_count(set), counter_.n_cells(set), scratch_);
+    std::uint32_t* counts = counts_.data() + family.first_count;
+    const VariableSet sets[] = {set};
+    bool is_whole = false;
+    counter_.count(sets, scratch_.counter, [&](std::size_t, std::span<const std::uint32_t> found) {
+      is_whole = found.size() == family.n_cells;
+      if (is_whole) std::copy(found.begin(), found.end(), counts);
+    });
+    if (is_whole) continue;
+    for (std::size_t row = 0; row < complete.n_rows; ++row) {
+      std::size_t cell = 0;
+      for (const auto v : set) {
+        const auto variable = static_cast<std::size_t>(v);
+        cell = cell * static_cast<std::size_t>(card_[variable]) + complete.column(variable)[row];
+      }
+      ++counts[cell];
+    }
+  }
+  return true;
+}
+
+bool AugmentProblem::list_items(std::span<const std::uint8_t> codes,
+                                std::span<const std::uint32_t> weight, const Stop& stop) {
+  for (auto& family : families_) {
+    if (stop && (&family - families_.data()) % kFamiliesPerPoll == 0 && stop()) return false;
+    family.first_item = static_cast<std::uint32_t>(items_.size());
+    const VariableSet set = members(family);
+    std::vector<std::uint32_t> strides(set.size());
+    std::uint32_t stride = 1;
+    for (std::size_t t = set.size(); t-- > 0;) {
+      strides[t] = stride;
+      stride *= static_cast<std::uint32_t>(card_[static_cast<std::size_t>(set[t])]);
+    }
+    for (std::size_t p = 0; p < weight.size(); ++p) {
+      const std::uint8_t* row = codes.data() + p * n_vars_;
+      Item item{weight[p], 0, static_cast<std::uint32_t>(holes_.size()), 0};
+      for (std::size_t t = 0; t < set.size(); ++t) {
+        const auto v = static_cast<std::size_t>(set[t]);
+        if (row[v] != kMissing) {
+          item.offset += strides[t] * row[v];
+          continue;
+        }
+        holes_.push_back({static_cast<std::uint32_t>(cell_at_[p * n_vars_ + v]), strides[t]});
+        ++item.n_holes;
+      }
+      if (item.n_holes == 0)
+        counts_[family.first_count + item.offset] += item.weight;
+      else
+        items_.push_back(item);
+    }
+    family.n_items = static_cast<std::uint32_t>(items_.size()) - family.first_item;
+  }
+  return true;
+}
+
+double AugmentProblem::score_counts(const Family& family, std::span<const std::uint32_t> counts) {
+  double total = 0.0;
+  const std::uint32_t card = family.child_card;
+  for (std::size_t j = 0; j < counts.size(); j += card) {
+    std::uint32_t config = 0;
+    for (std::uint32_t k = 0; k < card; ++k) {
+      const std::uint32_t count = counts[j + k];
+      if (count == 0) continue;
+      config += count;
+      total += (*family.joint)(count);
+    }
+    if (config != 0) total -= (*family.given)(config);
+  }
+  return total - family.penalty;
+}
+
+double AugmentProblem::score(const Family& family, const Completion& completion,
+                             std::vector<std::uint32_t>& counts) const {
+  const auto base = base_counts(family);
+  counts.assign(base.begin(), base.end());
+  for (const auto& item : items(family)) {
+    std::uint32_t cell = item.offset;
+    for (const auto& hole : holes(item)) cell += hole.stride * completion[hole.cell];
+    counts[cell] += item.weight;
+  }
+  return score_counts(family, counts);
+}
+
+}  // namespace bayesmend

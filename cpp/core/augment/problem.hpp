@@ -1,0 +1,129 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/structure/candidates.hpp"
+#include "core/base/deadline.hpp"
+#include "core/base/parallel.hpp"
+#include "core/score/score.hpp"
+#include "core/table/table.hpp"
+
+namespace bayesmend {
+
+// Learning by augmentation: choose a DAG and a completion of the missing cells together.
+//
+// Rows that agree in every observed value and every hole form a pattern and are completed alike,
+// which loses nothing: scores are convex in the counts (the maximum is at a vertex). The problem
+// keeps, for each family (a child and its parents within the rules), the counts of the rows
+// that show all of its variables, and the patterns that do not.
+class AugmentProblem {
+ public:
+  static constexpr std::uint8_t kFree = kMissing;  // a cell that is not decided
+
+  struct Cell {
+    std::uint32_t pattern;
+    std::int32_t variable;
+    std::int32_t card;
+  };
+  // A hole of a pattern inside a family.
+  struct Hole {
+    std::uint32_t cell;
+    std::uint32_t stride;
+  };
+  // A pattern with holes inside a family: the rows it stands for go to the cell
+  // `offset` + the sum of stride * value over its holes.
+  struct Item {
+    std::uint32_t weight;
+    std::uint32_t offset;
+    std::uint32_t first_hole, n_holes;
+  };
+  struct Family {
+    std::uint32_t parents;  // mask, where there are at most 32 variables
+    std::int32_t child;
+    std::uint32_t child_card;
+    std::uint32_t n_cells;  // parent configurations times states of the child, the child fastest
+    std::size_t first_member, n_members;  // the parents, ascending, then the child
+    std::size_t first_count;
+    std::uint32_t first_item, n_items;
+    const CellTable* joint;
+    const CellTable* given;
+    double penalty;
+    std::uint32_t members() const { return parents | std::uint32_t{1} << child; }
+  };
+  using Completion = std::vector<std::uint8_t>;  // per cell; kFree where undecided
+
+  // `complete` holds the rows without holes; pattern p is codes[p * n_vars ..] and stands for
+  // weight[p] rows. Throws std::length_error when the tables would exceed `max_bytes`. Of no use
+  // once `stop` has ended the filling of them.
+  AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
+                 std::span<const std::uint32_t> weight, const ScoreRule& rule,
+                 const ParentRules& rules, double max_bytes, const Stop& stop = {});
+  // The same for one family per variable, those of a DAG over any number of variables.
+  AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
+                 std::span<const std::uint32_t> weight, const ScoreRule& rule,
+                 const std::vector<std::vector<std::int32_t>>& parents, double max_bytes);
+
+  std::size_t n_vars() const { return n_vars_; }
+  std::size_t n_cells() const { return cells_.size(); }
+  std::span<const Cell> cells() const { return cells_; }
+  std::span<const std::uint32_t> cells_of_pattern(std::size_t pattern) const {
+    return {pattern_cells_.data() + first_pattern_cell_[pattern],
+            first_pattern_cell_[pattern + 1] - first_pattern_cell_[pattern]};
+  }
+  std::size_t n_patterns() const { return first_pattern_cell_.size() - 1; }
+
+  std::span<const Family> families() const { return families_; }
+  std::span<const std::int32_t> members(const Family& family) const {
+    return {members_.data() + family.first_member, family.n_members};
+  }
+  // Families of a child: families()[first .. last).
+  std::size_t first_family(std::size_t child) const { return first_family_[child]; }
+  std::size_t last_family(std::size_t child) const { return first_family_[child + 1]; }
+  std::span<const std::uint32_t> base_counts(const Family& family) const {
+    return {counts_.data() + family.first_count, family.n_cells};
+  }
+  std::span<const Item> items(const Family& family) const {
+    return {items_.data() + family.first_item, family.n_items};
+  }
+  std::span<const Hole> holes(const Item& item) const {
+    return {holes_.data() + item.first_hole, item.n_holes};
+  }
+
+  // Score of a family under a full completion; `counts` is scratch.
+  double score(const Family& family, const Completion& completion,
+               std::vector<std::uint32_t>& counts) const;
+  // Score of a table of counts of this family.
+  static double score_counts(const Family& family, std::span<const std::uint32_t> counts);
+
+ private:
+  void prepare(const Table& complete, std::span<const std::uint8_t> codes,
+               std::span<const std::uint32_t> weight);
+  bool list_families(const ParentRules& rules, const Stop& stop);
+  void add_family(std::int32_t child, std::uint32_t mask, std::span<const std::int32_t> parents);
+  bool count_families(const Table& complete, const Stop& stop);
+  bool list_items(std::span<const std::uint8_t> codes, std::span<const std::uint32_t> weight,
+                  const Stop& stop);
+
+  std::size_t n_vars_;
+  std::vector<std::int32_t> card_;
+  JointCounter counter_;
+  FamilyScorer scorer_;
+  FamilyScorer::Scratch scratch_;
+  std::vector<Cell> cells_;
+  std::vector<std::int64_t> cell_at_;  // per pattern and variable, -1 where observed
+  std::vector<std::size_t> first_pattern_cell_;
+  std::vector<std::uint32_t> pattern_cells_;
+  std::vector<Family> families_;
+  std::vector<std::size_t> first_family_;
+  std::vector<std::int32_t> members_;
+  double bytes_ = 0.0, max_bytes_;
+  std::vector<std::uint32_t> counts_;
+  std::vector<Item> items_;
+  std::vector<Hole> holes_;
+};
+
+}  // namespace bayesmend

@@ -1,0 +1,197 @@
+#include "core/inference/em.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+namespace bayesmend {
+namespace {
+
+// Each part of the instances adds up on its own; the parts, which do not depend on the number of
+// threads, are then added in order.
+constexpr std::size_t kParts = 16;
+constexpr std::size_t kFewInstances = 256;
+constexpr auto kPollInterval = std::chrono::milliseconds(20);
+
+struct Part {
+  std::vector<double> counts;
+  double log_likelihood = 0.0;
+  Beliefs beliefs;
+  std::vector<const double*> factors;
+};
+
+void add_instance(const Holes& holes, const Holes::Instance& instance, std::span<const double> cpts,
+                  Part& part) {
+  const Piece& piece = holes.pieces()[instance.piece];
+  holes.factors(instance, cpts, part.factors);
+  const double log_sum = part.beliefs.collect(*piece.elimination, part.factors, Pass::sum);
+  part.log_likelihood += instance.weight * log_sum;
+  if (log_sum == -std::numeric_limits<double>::infinity()) return;
+  const auto& cliques = piece.elimination->tree().cliques;
+  if (cliques.size() > 1) part.beliefs.distribute();
+  const auto offsets = holes.offsets(instance);
+  for (std::size_t c = 0; c < cliques.size(); ++c)
+    part.beliefs.add_factor_marginals(c, instance.weight, offsets, part.counts);
+}
+
+double prior_log_density(const FamilyGraph& graph, std::span<const double> cpts, double ess) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < graph.n_vars(); ++i) {
+    const std::size_t first = graph.cpt_start[i], last = graph.cpt_start[i + 1];
+    const double pseudo_count = ess / static_cast<double>(last - first);
+    for (std::size_t e = first; e < last; ++e) sum += pseudo_count * std::log(cpts[e]);
+  }
+  return sum;
+}
+
+// Where to go from a point and the point that a step of EM leads to: there, or, after every two
+// steps, further on along them (squared extrapolation; Varadhan and Roland 2008, scheme S3). EM
+// creeps where much is missing; a leap that does not gain is taken back.
+class Leaper {
+ public:
+  explicit Leaper(const FamilyGraph& graph) : graph_(graph) {}
+
+  bool is_leap() const { return is_leap_; }
+
+  std::vector<double> step(const std::vector<double>& from, std::vector<double> to) {
+    if (is_leap_ && was_limited_) limit_ *= kGrowth;
+    is_leap_ = false;
+    if (++n_steps_ == 1) {
+      first_ = from;
+      return to;
+    }
+    n_steps_ = 0;
+    double step = 0.0, bend = 0.0;
+    for (std::size_t e = 0; e < to.size(); ++e) {
+      const double r = from[e] - first_[e], v = to[e] - from[e] - r;
+      step += r * r;
+      bend += v * v;
+    }
+    const double length = bend > 0.0 ? std::sqrt(step / bend) : 0.0;
+    was_limited_ = length >= limit_;
+    const double a = std::min(length, limit_);
+    if (a <= 1.0) return to;
+    is_leap_ = true;
+    auto leap = extrapolate(from, to, a);
+    landing_ = std::move(to);
+    return leap;
+  }
+
+  // After a leap that did not gain: where the step of EM itself leads.
+  std::vector<double> fall_back() {
+    is_leap_ = false;
+    limit_ = std::max(limit_ / kGrowth, 1.0);
+    return std::move(landing_);
+  }
+
+ private:
+  static constexpr double kGrowth = 4.0;
+  // Of a probability at the end of the two steps, so much is left by a leap: none becomes zero.
+  static constexpr double kLeast = 0.1;
+
+  std::vector<double> extrapolate(const std::vector<double>& from, const std::vector<double>& to,
+                                  double a) const {
+    std::vector<double> leap(to.size());
+    for (std::size_t i = 0; i < graph_.n_vars(); ++i) {
+      const auto card = static_cast<std::size_t>(graph_.card[i]);
+      for (std::size_t row = graph_.cpt_start[i]; row < graph_.cpt_start[i + 1]; row += card) {
+        double total = 0.0;
+        for (std::size_t e = row; e < row + card; ++e) {
+          const double r = from[e] - first_[e], v = to[e] - from[e] - r;
+          leap[e] = std::max(first_[e] + a * (2.0 * r + a * v), kLeast * to[e]);
+          total += leap[e];
+        }
+        for (std::size_t e = row; e < row + card; ++e) leap[e] /= total;
+      }
+    }
+    return leap;
+  }
+
+  const FamilyGraph& graph_;
+  std::vector<double> first_, landing_;
+  std::size_t n_steps_ = 0;
+  double limit_ = kGrowth;
+  bool is_leap_ = false, was_limited_ = false;
+};
+
+}  // namespace
+
+Expectation expect(const Holes& holes, std::span<const double> cpts, std::size_t n_threads,
+                   const Stop& stop) {
+  const auto& instances = holes.instances();
+  const std::size_t n_parts = instances.size() > kFewInstances ? kParts : 1;
+  std::vector<Part> parts(n_parts);
+  Expectation result;
+  result.stopped = !parallel_for(n_parts, n_threads, stop, [&](std::size_t p, std::size_t) {
+    parts[p].counts.assign(cpts.size(), 0.0);
+    const std::size_t end = instances.size() * (p + 1) / n_parts;
+    for (std::size_t i = instances.size() * p / n_parts; i < end; ++i)
+      add_instance(holes, instances[i], cpts, parts[p]);
+  });
+  if (result.stopped) return result;
+  result.counts = holes.observed_counts();
+  for (std::size_t e = 0; e < cpts.size(); ++e)
+    if (result.counts[e] > 0.0) result.log_likelihood += result.counts[e] * std::log(cpts[e]);
+  for (const auto& part : parts) {
+    result.log_likelihood += part.log_likelihood;
+    for (std::size_t e = 0; e < cpts.size(); ++e) result.counts[e] += part.counts[e];
+  }
+  return result;
+}
+
+std::vector<double> maximise(const FamilyGraph& graph, std::span<const double> counts, double ess,
+                             std::span<const double> cpts) {
+  std::vector<double> result(cpts.begin(), cpts.end());
+  for (std::size_t i = 0; i < graph.n_vars(); ++i) {
+    const auto card = static_cast<std::size_t>(graph.card[i]);
+    const std::size_t first = graph.cpt_start[i], last = graph.cpt_start[i + 1];
+    const double pseudo_count = ess / static_cast<double>(last - first);
+    for (std::size_t row = first; row < last; row += card) {
+      double total = 0.0;
+      for (std::size_t k = 0; k < card; ++k) total += counts[row + k] + pseudo_count;
+      if (total <= 0.0) continue;
+      for (std::size_t k = 0; k < card; ++k)
+        result[row + k] = (counts[row + k] + pseudo_count) / total;
+    }
+  }
+  return result;
+}
+
+EmRun fit_parameters(const Holes& holes, std::span<const double> cpts, double ess,
+                     std::size_t max_iter, double tol, std::size_t n_threads, const Stop& stop) {
+  EmRun run;
+  Leaper leaper(holes.graph());
+  std::vector<double> next(cpts.begin(), cpts.end());
+  auto polled = std::chrono::steady_clock::now();
+  for (std::size_t iteration = 0;; ++iteration) {
+    // The first expectation is never stopped: there is always something to return.
+    auto found = expect(holes, next, n_threads, iteration == 0 ? Stop{} : stop);
+    run.stopped = found.stopped;
+    // Expectations that are over within milliseconds do not poll themselves.
+    if (const auto now = std::chrono::steady_clock::now(); now - polled > kPollInterval) {
+      run.stopped = run.stopped || (iteration > 0 && stop && stop());
+      polled = now;
+    }
+    if (run.stopped) return run;
+    double objective = found.log_likelihood;
+    if (ess > 0.0) objective += prior_log_density(holes.graph(), next, ess);
+    const double gain = iteration == 0 ? objective : objective - run.objective.back();
+    if (leaper.is_leap() && !(gain >= 0.0)) {
+      if (iteration >= max_iter) return run;
+      next = leaper.fall_back();
+      continue;
+    }
+    run.converged = iteration > 0 && !leaper.is_leap() && gain < tol;
+    // At the summit rounding decides: what would fall by its last bits is not taken.
+    if (iteration > 0 && gain < 0.0) return run;
+    run.cpts = std::move(next);
+    run.counts = std::move(found.counts);
+    run.log_likelihood.push_back(found.log_likelihood);
+    run.objective.push_back(objective);
+    if (run.converged || iteration >= max_iter || !std::isfinite(found.log_likelihood)) return run;
+    next = leaper.step(run.cpts, maximise(holes.graph(), run.counts, ess, run.cpts));
+  }
+}
+
+}  // namespace bayesmend

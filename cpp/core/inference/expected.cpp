@@ -1,0 +1,368 @@
+#include "core/inference/expected.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+namespace bayesmend {
+namespace {
+
+// Of larger pieces not the joint posterior is computed but those of their cliques.
+constexpr double kMaxJoint = 4096.0;
+constexpr std::size_t kMaxCells = std::size_t{1} << 26;
+constexpr std::size_t kInstancesPerTask = 32;
+// What a distribution takes besides its numbers.
+constexpr std::size_t kNumbersPerNode = 10;
+
+}  // namespace
+
+ExpectedCounts::ExpectedCounts(const Holes& holes, std::span<const double> cpts,
+                               std::size_t n_threads, double max_bytes, const Stop& stop)
+    : holes_(holes), cpts_(cpts), n_words_((holes.table().n_rows + 63) / 64) {
+  const double n_numbers = std::min(max_bytes, 0x1.0p62) / sizeof(double);
+  max_kept_ = static_cast<std::size_t>(n_numbers / 2.0);
+  max_remembered_ =
+      static_cast<std::size_t>(n_numbers / 8.0 / static_cast<double>(resolve_threads(n_threads)));
+  const Table& table = holes.table();
+  instance_of_.assign(table.cells.size(), kNoInstance);
+  position_of_.assign(table.cells.size(), 0);
+  missing_.assign(table.n_vars * n_words_, 0);
+  for (const auto& use : holes.uses()) {
+    const Piece& piece = holes.pieces()[holes.instances()[use.instance].piece];
+    for (std::size_t p = 0; p < piece.variables.size(); ++p) {
+      const auto v = static_cast<std::size_t>(piece.variables[p]);
+      instance_of_[v * table.n_rows + use.row] = use.instance;
+      position_of_[v * table.n_rows + use.row] = static_cast<std::uint16_t>(p);
+      missing_[v * n_words_ + use.row / 64] |= std::uint64_t{1} << (use.row % 64);
+    }
+  }
+  for (const auto& piece : holes.pieces()) {
+    first_position_.push_back(piece_marginals_.size());
+    std::size_t before = 0;
+    double n_joint = 1.0;
+    for (const auto states : piece.card) {
+      piece_marginals_.push_back(before);
+      before += static_cast<std::size_t>(states);
+      n_joint *= states;
+    }
+    piece_marginals_.push_back(before);
+    joint_shape_.push_back(n_joint > kMaxJoint ? nullptr
+                                               : std::make_unique<Elimination>(
+                                                     piece.card, piece.scopes, piece.strides,
+                                                     std::span<const std::uint32_t>{}, kMaxJoint));
+  }
+  infer(n_threads, stop);
+}
+
+void ExpectedCounts::infer(std::size_t n_threads, const Stop& stop) {
+  std::size_t n_entries = 0, n_conditionals = 0, n_marginals = 0;
+  for (const auto& instance : holes_.instances()) {
+    const auto& piece = holes_.pieces()[instance.piece];
+    const auto& shape = joint_shape_[instance.piece];
+    Posterior posterior;
+    posterior.first_marginal = n_marginals;
+    posterior.n_entries = static_cast<std::size_t>(shape_of(instance.piece).tree().n_entries);
+    posterior.is_kept = n_entries + n_conditionals + 2 * posterior.n_entries <= max_kept_;
+    posterior.first_entry = n_entries;
+    posterior.first_conditional = n_conditionals;
+    if (posterior.is_kept) {
+      n_entries += posterior.n_entries;
+      if (!shape) n_conditionals += posterior.n_entries;
+    }
+    n_marginals += piece_marginals_[first_position_[instance.piece] + piece.variables.size()];
+    posteriors_.push_back(posterior);
+  }
+  const Table& table = holes_.table();
+  chance_of_.assign(table.cells.size(), 0);
+  for (std::size_t cell = 0; cell < table.cells.size(); ++cell)
+    if (instance_of_[cell] != kNoInstance)
+      chance_of_[cell] = first_chance(instance_of_[cell], position_of_[cell]);
+  beliefs_.resize(n_entries);
+  conditionals_.resize(n_conditionals);
+  marginals_.resize(n_marginals);
+  const std::size_t n_tasks = (posteriors_.size() + kInstancesPerTask - 1) / kInstancesPerTask;
+  std::vector<Scratch> scratch(resolve_threads(n_threads));
+  was_stopped_ =
+      !parallel_for(n_tasks, scratch.size(), stop, [&](std::size_t task, std::size_t thread) {
+        const std::size_t end = std::min(posteriors_.size(), (task + 1) * kInstancesPerTask);
+        for (std::size_t i = task * kInstancesPerTask; i < end; ++i)
+          infer_instance(i, scratch[thread]);
+      });
+}
+
+const Elimination& ExpectedCounts::shape_of(std::size_t piece) const {
+  const auto& joint = joint_shape_[piece];
+  return joint ? *joint : *holes_.pieces()[piece].elimination;
+}
+
+void ExpectedCounts::calibrate(std::size_t number, Scratch& scratch) const {
+  const auto& instance = holes_.instances()[number];
+  holes_.factors(instance, cpts_, scratch.factors);
+  const double log_sum =
+      scratch.beliefs.collect(shape_of(instance.piece), scratch.factors, Pass::sum);
+  if (log_sum == -std::numeric_limits<double>::infinity())
+    throw std::domain_error("a row is impossible under the network.");
+  scratch.beliefs.distribute();
+}
+
+void ExpectedCounts::infer_instance(std::size_t number, Scratch& scratch) {
+  const std::size_t piece_number = holes_.instances()[number].piece;
+  const Piece& piece = holes_.pieces()[piece_number];
+  const auto& posterior = posteriors_[number];
+  calibrate(number, scratch);
+  if (posterior.is_kept)
+    write_tables(number, scratch.beliefs, std::span(beliefs_).subspan(posterior.first_entry),
+                 std::span(conditionals_).subspan(posterior.first_conditional));
+  for (std::uint32_t p = 0; p < piece.variables.size(); ++p)
+    scratch.beliefs.marginal(
+        p,
+        std::span(marginals_)
+            .subspan(posterior.first_marginal + piece_marginals_[first_position_[piece_number] + p],
+                     static_cast<std::size_t>(piece.card[p])));
+}
+
+void ExpectedCounts::write_tables(std::size_t number, const Beliefs& beliefs,
+                                  std::span<double> joint, std::span<double> conditional) const {
+  const std::size_t piece = holes_.instances()[number].piece;
+  const bool is_joint = joint_shape_[piece] != nullptr;
+  const auto& cliques = shape_of(piece).tree().cliques;
+  std::size_t at = 0;
+  for (std::size_t c = 0; c < cliques.size(); ++c) {
+    const auto table = beliefs.table(c);
+    const double total = std::accumulate(table.begin(), table.end(), 0.0);
+    for (std::size_t e = 0; e < table.size(); ++e) joint[at + e] = table[e] / total;
+    const auto n_own = static_cast<std::size_t>(cliques[c].n_own_entries);
+    for (std::size_t first = 0; first < table.size() && !is_joint; first += n_own) {
+      const auto own = table.subspan(first, n_own);
+      const double sum = std::accumulate(own.begin(), own.end(), 0.0);
+      for (std::size_t k = 0; k < n_own; ++k)
+        conditional[at + first + k] = sum > 0.0 ? own[k] / sum : 0.0;
+    }
+    at += table.size();
+  }
+}
+
+std::size_t ExpectedCounts::first_chance(std::uint32_t instance, std::uint32_t position) const {
+  const std::size_t piece = holes_.instances()[instance].piece;
+  return posteriors_[instance].first_marginal + piece_marginals_[first_position_[piece] + position];
+}
+
+const double* ExpectedCounts::share(std::span<const Member> members, Scratch& scratch) const {
+  // The same few cells of an instance are asked for by many sets.
+  std::uint64_t key = 0;
+  bool is_packed = members.size() <= 4;
+  for (const auto& member : members) {
+    is_packed = is_packed && member.position < 255;
+    key = key << 8 | (member.position + 1);
+  }
+  key |= std::uint64_t{members[0].instance} << 32;
+  if (is_packed)
+    if (const auto known = scratch.shares.find(key); known != scratch.shares.end())
+      return known->second.data();
+  scratch.positions.clear();
+  for (const auto& member : members) scratch.positions.push_back(member.position);
+  auto part = marginalise(members[0].instance, scratch);
+  if (!is_packed) return scratch.parts.emplace_back(std::move(part)).data();
+  scratch.n_shared += part.size() + kNumbersPerNode;
+  return scratch.shares.emplace(key, std::move(part)).first->second.data();
+}
+
+void ExpectedCounts::recall(std::size_t number, Scratch& scratch) const {
+  if (scratch.recalled == number) return;
+  calibrate(number, scratch);
+  scratch.table.resize(posteriors_[number].n_entries);
+  scratch.conditional.resize(posteriors_[number].n_entries);
+  write_tables(number, scratch.beliefs, scratch.table, scratch.conditional);
+  scratch.recalled = number;
+}
+
+std::vector<double> ExpectedCounts::marginalise(std::size_t number, Scratch& scratch) const {
+  const auto& instance = holes_.instances()[number];
+  const Piece& piece = holes_.pieces()[instance.piece];
+  const auto& posterior = posteriors_[number];
+  auto& steps = scratch.steps;
+  steps.assign(piece.card.size(), 0);
+  std::size_t size = 1;
+  for (const auto p : scratch.positions) {
+    steps[p] = size;
+    size *= static_cast<std::size_t>(piece.card[p]);
+  }
+  std::vector<double> part(size, 0.0);
+  const bool is_joint = joint_shape_[instance.piece] != nullptr;
+  std::span<const double> table(beliefs_), conditional(conditionals_);
+  if (posterior.is_kept) {
+    table = table.subspan(posterior.first_entry, posterior.n_entries);
+    if (!is_joint)
+      conditional = conditional.subspan(posterior.first_conditional, posterior.n_entries);
+  } else {
+    recall(number, scratch);
+    table = scratch.table;
+    conditional = scratch.conditional;
+  }
+  if (!is_joint) {
+    scratch.strides_of_part.clear();
+    for (const auto p : scratch.positions) scratch.strides_of_part.push_back(steps[p]);
+    scratch.join.max_remembered = max_remembered_;
+    piece.elimination->join(table, conditional, scratch.positions, scratch.strides_of_part,
+                            static_cast<std::uint32_t>(number), scratch.join, part);
+    return part;
+  }
+  // Walk through the joint table, last position fastest, and add up what is not asked for.
+  const std::size_t n = piece.card.size();
+  auto& digits = scratch.digits;
+  digits.assign(n, 0);
+  const auto inner = static_cast<std::size_t>(piece.card[n - 1]);
+  for (std::size_t entry = 0, cell = 0;;) {
+    for (std::size_t k = 0; k < inner; ++k) part[cell + k * steps[n - 1]] += table[entry + k];
+    entry += inner;
+    if (entry == table.size()) return part;
+    std::size_t d = n - 2;
+    while (++digits[d] == static_cast<std::uint32_t>(piece.card[d])) {
+      cell -= steps[d] * (digits[d] - 1);
+      digits[d--] = 0;
+    }
+    cell += steps[d];
+  }
+}
+
+void ExpectedCounts::spread_single(std::int32_t variable, std::size_t stride,
+                                   Scratch& scratch) const {
+  const Table& table = holes_.table();
+  const auto v = static_cast<std::size_t>(variable);
+  const auto card = static_cast<std::size_t>(table.card[v]);
+  // The key of the row counts the missing cell as its code.
+  const auto surplus = static_cast<std::uint32_t>(stride) * kMissing;
+  for (std::size_t w = 0; w < n_words_; ++w)
+    for (std::uint64_t word = missing_[v * n_words_ + w] & ~scratch.twice[w]; word != 0;
+         word &= word - 1) {
+      const std::size_t row = w * 64 + static_cast<std::size_t>(std::countr_zero(word));
+      const double* chance = marginals_.data() + chance_of_[v * table.n_rows + row];
+      double* to = scratch.totals.data() + static_cast<std::uint32_t>(scratch.keys[row] - surplus);
+      const double weight = holes_.row_weight(row);
+      for (std::size_t s = 0; s < card; ++s) to[s * stride] += weight * chance[s];
+    }
+}
+
+void ExpectedCounts::spread_row(std::size_t row, std::span<const std::int32_t> set,
+                                std::span<const std::size_t> strides, Scratch& scratch) const {
+  const Table& table = holes_.table();
+  auto& members = scratch.members;
+  members.clear();
+  // Only between rows: the members of a row point at what is here.
+  scratch.parts.clear();
+  if (scratch.n_shared > max_remembered_) {
+    scratch.shares.clear();
+    scratch.n_shared = 0;
+  }
+  std::size_t base = 0;
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    const auto v = static_cast<std::size_t>(set[k]);
+    const std::size_t cell = v * table.n_rows + row;
+    if (instance_of_[cell] == kNoInstance) {
+      base += strides[k] * table.cells[cell];
+      continue;
+    }
+    // Members of one instance go together, in the order of the set.
+    auto at = members.end();
+    while (at != members.begin() && (at - 1)->instance > instance_of_[cell]) --at;
+    members.insert(at, {instance_of_[cell], position_of_[cell], chance_of_[cell], strides[k],
+                        static_cast<std::size_t>(table.card[v])});
+  }
+  for (std::size_t first = 0, last = 0; first < members.size(); first = last) {
+    std::size_t size = 1;
+    for (; last < members.size() && members[last].instance == members[first].instance; ++last) {
+      members[last].part_stride = size;
+      size *= members[last].card;
+    }
+    members[last - 1].chance =
+        last - first == 1 ? marginals_.data() + members[first].first_chance
+                          : share(std::span(members).subspan(first, last - first), scratch);
+  }
+  expand(members, base, holes_.row_weight(row), 0, scratch.totals);
+}
+
+void ExpectedCounts::expand(std::span<const Member> members, std::size_t cell, double weight,
+                            std::size_t index, std::span<double> totals) const {
+  const Member& member = members[0];
+  for (std::size_t s = 0; s < member.card;
+       ++s, cell += member.stride, index += member.part_stride) {
+    if (member.chance == nullptr) {
+      expand(members.subspan(1), cell, weight, index, totals);
+      continue;
+    }
+    // The last of its instance. Instances of a row are independent: their distributions multiply.
+    const double share_of_weight = weight * member.chance[index];
+    if (share_of_weight == 0.0) continue;
+    if (members.size() == 1)
+      totals[cell] += share_of_weight;
+    else
+      expand(members.subspan(1), cell, share_of_weight, 0, totals);
+  }
+}
+
+std::size_t ExpectedCounts::fill(std::span<const std::int32_t> set, Scratch& scratch) const {
+  const Table& table = holes_.table();
+  auto& strides = scratch.strides;
+  strides.resize(set.size());
+  std::size_t n_cells = 1;
+  for (std::size_t k = set.size(); k-- > 0;) {
+    strides[k] = n_cells;
+    n_cells *= static_cast<std::size_t>(table.card[static_cast<std::size_t>(set[k])]);
+    if (n_cells > kMaxCells)
+      throw std::length_error("a table of expected counts would have more than 2^26 cells.");
+  }
+  if (scratch.totals.size() < n_cells) scratch.totals.resize(n_cells, 0.0);
+  scratch.keys.assign(table.n_rows, 0);
+  scratch.once.assign(n_words_, 0);
+  scratch.twice.assign(n_words_, 0);
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    const auto v = static_cast<std::size_t>(set[k]);
+    const auto stride = static_cast<std::uint32_t>(strides[k]);
+    const std::uint8_t* column = table.column(v).data();
+    std::uint32_t* keys = scratch.keys.data();
+    for (std::size_t row = 0; row < table.n_rows; ++row) keys[row] += stride * column[row];
+    for (std::size_t w = 0; w < n_words_; ++w) {
+      scratch.twice[w] |= scratch.once[w] & missing_[v * n_words_ + w];
+      scratch.once[w] |= missing_[v * n_words_ + w];
+    }
+  }
+  for (std::size_t w = 0; w < n_words_; ++w) {
+    const std::size_t n_here = std::min<std::size_t>(64, table.n_rows - w * 64);
+    const std::uint64_t all = n_here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n_here) - 1;
+    for (std::uint64_t word = all & ~scratch.once[w]; word != 0; word &= word - 1) {
+      const std::size_t row = w * 64 + static_cast<std::size_t>(std::countr_zero(word));
+      scratch.totals[scratch.keys[row]] += holes_.row_weight(row);
+    }
+  }
+  for (std::size_t k = 0; k < set.size(); ++k) spread_single(set[k], strides[k], scratch);
+  for (std::size_t w = 0; w < n_words_; ++w)
+    for (std::uint64_t word = scratch.twice[w]; word != 0; word &= word - 1)
+      spread_row(w * 64 + static_cast<std::size_t>(std::countr_zero(word)), set, strides, scratch);
+  return n_cells;
+}
+
+std::span<const double> ExpectedCounts::count(std::span<const std::int32_t> set,
+                                              Scratch& scratch) const {
+  const std::size_t n_cells = fill(set, scratch);
+  scratch.occupied.clear();
+  for (std::size_t cell = 0; cell < n_cells; ++cell) {
+    if (scratch.totals[cell] == 0.0) continue;
+    scratch.occupied.push_back(scratch.totals[cell]);
+    scratch.totals[cell] = 0.0;
+  }
+  return scratch.occupied;
+}
+
+std::vector<double> ExpectedCounts::table(std::span<const std::int32_t> set,
+                                          Scratch& scratch) const {
+  const std::size_t n_cells = fill(set, scratch);
+  const auto end = scratch.totals.begin() + static_cast<std::ptrdiff_t>(n_cells);
+  std::vector<double> result(scratch.totals.begin(), end);
+  std::fill(scratch.totals.begin(), end, 0.0);
+  return result;
+}
+
+}  // namespace bayesmend

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "core/inference/holes.hpp"
+
+namespace bayesmend {
+
+// Expected joint counts of any set of variables in a table with holes, under the distribution that
+// a network gives to the holes. Exact: holes of a row that depend on each other are counted by
+// their joint posterior.
+class ExpectedCounts {
+ public:
+  // Keeps a view of the holes and of the probabilities, which must outlive it. Of `max_bytes`, half
+  // may go into posteriors that are kept, a quarter into what threads remember of them.
+  ExpectedCounts(const Holes& holes, std::span<const double> cpts, std::size_t n_threads,
+                 double max_bytes, const Stop& stop);
+
+  // What one thread needs while it counts.
+  class Scratch;
+
+  // Counts of the cells of the joint table of `set` that are not zero.
+  std::span<const double> count(std::span<const std::int32_t> set, Scratch& scratch) const;
+
+  // The whole joint table, the last variable of `set` varying fastest.
+  std::vector<double> table(std::span<const std::int32_t> set, Scratch& scratch) const;
+
+  const Holes& holes() const { return holes_; }
+  bool was_stopped() const { return was_stopped_; }
+
+ private:
+  static constexpr std::uint32_t kNoInstance = 0xffffffffu;
+  // Where the posterior of an instance lies: the distribution of each position, and the joint one,
+  // last position fastest, or, where that is too large, those of its cliques.
+  struct Posterior {
+    std::size_t first_marginal = 0;
+    std::size_t first_entry = 0, n_entries = 0;
+    std::size_t first_conditional = 0;  // of cliques only
+    bool is_kept = true;                // or else computed when needed
+  };
+  // A hole among the variables of a set.
+  struct Member {
+    std::uint32_t instance;
+    std::uint32_t position;
+    std::size_t first_chance;  // where its distribution starts in marginals_
+    std::size_t stride;        // in the table of the set
+    std::size_t card;
+    std::size_t part_stride = 0;     // in the distribution of its instance
+    const double* chance = nullptr;  // that distribution, in the last member of an instance
+  };
+
+  // Adds up in scratch.totals; returns how many cells the table has.
+  std::size_t fill(std::span<const std::int32_t> set, Scratch& scratch) const;
+  void infer(std::size_t n_threads, const Stop& stop);
+  void infer_instance(std::size_t number, Scratch& scratch);
+  // How the posterior of a piece is computed: as one joint table, or by cliques.
+  const Elimination& shape_of(std::size_t piece) const;
+  // Puts the posteriors of an instance into scratch.beliefs.
+  void calibrate(std::size_t number, Scratch& scratch) const;
+  // Writes them out as distributions and, for cliques, as those of their own position given others.
+  void write_tables(std::size_t number, const Beliefs& beliefs, std::span<double> joint,
+                    std::span<double> conditional) const;
+  // The same into the scratch, for an instance that is not kept.
+  void recall(std::size_t number, Scratch& scratch) const;
+  // Rows in which only this variable of the set is missing.
+  void spread_single(std::int32_t variable, std::size_t stride, Scratch& scratch) const;
+  void spread_row(std::size_t row, std::span<const std::int32_t> set,
+                  std::span<const std::size_t> strides, Scratch& scratch) const;
+  // Spreads a weight over the states of the members, from `cell` on.
+  void expand(std::span<const Member> members, std::size_t cell, double weight, std::size_t index,
+              std::span<double> totals) const;
+  // Joint distribution of members of one instance, the first varying fastest.
+  const double* share(std::span<const Member> members, Scratch& scratch) const;
+  std::vector<double> marginalise(std::size_t number, Scratch& scratch) const;
+  // Where the distribution of a position starts in marginals_.
+  std::size_t first_chance(std::uint32_t instance, std::uint32_t position) const;
+
+  const Holes& holes_;
+  std::span<const double> cpts_;
+  bool was_stopped_ = false;
+  std::vector<Posterior> posteriors_;
+  std::vector<double> marginals_;
+  std::vector<double> beliefs_, conditionals_;  // joint ones, or of cliques
+  std::vector<std::size_t> piece_marginals_;    // entries before each position, piece by piece
+  std::vector<std::size_t> first_position_;     // of each piece, there
+  std::vector<std::uint32_t> instance_of_;      // per cell of the table
+  std::vector<std::uint16_t> position_of_;
+  std::vector<std::size_t> chance_of_;  // where the distribution of the cell starts
+  std::vector<std::unique_ptr<Elimination>> joint_shape_;  // per piece
+  std::size_t n_words_ = 0;
+  std::vector<std::uint64_t> missing_;     // bit sets of rows, per variable
+  std::size_t max_kept_, max_remembered_;  // numbers; the latter twice per thread
+};
+
+class ExpectedCounts::Scratch {
+ private:
+  friend class ExpectedCounts;
+  std::vector<double> totals;  // all zero between calls
+  std::vector<double> occupied;
+  std::vector<std::size_t> strides;
+  std::vector<std::uint32_t> keys;
+  std::vector<std::uint64_t> once,
+      twice;  // rows with one hole or more in the set, with two or more
+  std::vector<Member> members;
+  std::vector<std::uint32_t> positions;
+  std::vector<std::vector<double>> parts;  // distributions that are too long for `shares`
+  std::unordered_map<std::uint64_t, std::vector<double>> shares;
+  std::size_t n_shared = 0;  // numbers in them
+  Beliefs beliefs;
+  std::vector<const double*> factors;
+  std::vector<std::uint32_t> digits;
+  std::vector<std::size_t> steps, strides_of_part;
+  Elimination::JoinScratch join;
+  std::size_t recalled = static_cast<std::size_t>(-1);  // the instance in these two
+  std::vector<double> table, conditional;
+};
+
+}  // namespace bayesmend

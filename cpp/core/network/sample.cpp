@@ -1,0 +1,118 @@
+#include "core/network/sample.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "core/network/drawing.hpp"
+
+namespace bayesmend {
+namespace {
+
+void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+}  // namespace
+
+void check(const FlatNetwork& network) {
+  const std::size_t n_vars = network.n_vars();
+  require(network.parent_offsets.size() == n_vars + 1,
+          "parent_offsets must have n_vars + 1 entries");
+  require(network.cpt_offsets.size() == n_vars + 1, "cpt_offsets must have n_vars + 1 entries");
+  require(network.parent_offsets.front() == 0 && network.cpt_offsets.front() == 0,
+          "offsets must begin with 0");
+  require(network.parent_offsets.back() == static_cast<std::int64_t>(network.parents.size()),
+          "parent_offsets must end with the number of parents");
+  require(network.cpt_offsets.back() == static_cast<std::int64_t>(network.cpts.size()),
+          "cpt_offsets must end with the number of probabilities");
+  require(std::is_sorted(network.parent_offsets.begin(), network.parent_offsets.end()) &&
+              std::is_sorted(network.cpt_offsets.begin(), network.cpt_offsets.end()),
+          "offsets must not decrease");
+  for (const std::int32_t card : network.card) {
+    require(card >= 1 && card < kMissing, "card must be in 1..254");
+  }
+  for (std::size_t variable = 0; variable < n_vars; ++variable) {
+    std::uint64_t n_configs = 1;
+    for (const std::int32_t parent : network.parents_of(variable)) {
+      require(parent >= 0 && static_cast<std::size_t>(parent) < n_vars, "parent out of range");
+      n_configs *= static_cast<std::uint64_t>(network.card[static_cast<std::size_t>(parent)]);
+      require(n_configs <= std::numeric_limits<std::uint32_t>::max(),
+              "more than 2^32 parent configurations");
+    }
+    require(network.cpt_of(variable).size() ==
+                n_configs * static_cast<std::uint64_t>(network.card[variable]),
+            "a table has the wrong size");
+  }
+}
+
+std::vector<std::uint8_t> sample(const FlatNetwork& network, std::span<const std::int32_t> order,
+                                 std::size_t n_rows, std::uint64_t seed, std::size_t n_threads,
+                                 const Stop& stop) {
+  check(network);
+  const std::size_t n_vars = network.n_vars();
+  check_order(network, order);
+  std::vector<std::vector<double>> thresholds(n_vars);
+  for (std::size_t variable = 0; variable < n_vars; ++variable) {
+    thresholds[variable] =
+        find_thresholds(network.cpt_of(variable), static_cast<std::size_t>(network.card[variable]));
+  }
+  std::vector<std::uint8_t> cells(n_vars * n_rows);
+  const bool is_complete = parallel_for(
+      (n_rows + kBlock - 1) / kBlock, n_threads, stop, [&](std::size_t task, std::size_t) {
+        Block block;
+        const std::size_t first = task * kBlock;
+        const std::size_t size = std::min(kBlock, n_rows - first);
+        for (const std::int32_t entry : order) {
+          const auto variable = static_cast<std::size_t>(entry);
+          find_configs(network, variable, cells.data(), n_rows, first, size, block.config.data());
+          fill_draws(seed, kSampleStream, variable, first / 2, size, block.draw.data());
+          draw_states(thresholds[variable], network.card[variable], block, size,
+                      cells.data() + variable * n_rows + first);
+        }
+      });
+  if (!is_complete) cells.clear();
+  return cells;
+}
+
+std::vector<double> log_likelihood(const FlatNetwork& network, const Table& table,
+                                   std::size_t n_threads, const Stop& stop) {
+  check(network);
+  const std::size_t n_vars = network.n_vars();
+  require(table.n_vars == n_vars && table.cells.size() == n_vars * table.n_rows,
+          "the table must have a column per variable");
+  for (std::size_t variable = 0; variable < n_vars; ++variable) {
+    const auto card = static_cast<std::uint8_t>(network.card[variable]);
+    const auto column = table.column(variable);
+    // A maximum, unlike a search for the first bad code, is vectorised.
+    std::uint8_t highest = 0;
+    for (const std::uint8_t code : column) highest = std::max(highest, code);
+    require(column.empty() || highest < card, "a code is missing or out of range");
+  }
+  std::vector<double> logs(network.cpts.size());
+  std::transform(network.cpts.begin(), network.cpts.end(), logs.begin(),
+                 [](double p) { return std::log(p); });
+  std::vector<double> result(table.n_rows, 0.0);
+  const bool is_complete = parallel_for(
+      (table.n_rows + kBlock - 1) / kBlock, n_threads, stop, [&](std::size_t task, std::size_t) {
+        std::array<std::uint32_t, kBlock> config;
+        const std::size_t first = task * kBlock;
+        const std::size_t size = std::min(kBlock, table.n_rows - first);
+        for (std::size_t variable = 0; variable < n_vars; ++variable) {
+          find_configs(network, variable, table.cells.data(), table.n_rows, first, size,
+                       config.data());
+          const double* log_cpt = logs.data() + network.cpt_offsets[variable];
+          const auto card = static_cast<std::size_t>(network.card[variable]);
+          const std::uint8_t* codes = table.cells.data() + variable * table.n_rows + first;
+          for (std::size_t row = 0; row < size; ++row) {
+            result[first + row] += log_cpt[config[row] * card + codes[row]];
+          }
+        }
+      });
+  if (!is_complete) result.clear();
+  return result;
+}
+
+}  // namespace bayesmend

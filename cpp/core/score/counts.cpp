@@ -1,0 +1,263 @@
+#include "core/score/counts.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/base/bits.hpp"
+
+namespace bayesmend {
+namespace {
+
+constexpr std::size_t kNoBits = std::numeric_limits<std::size_t>::max();
+// Larger tables are counted by sorting their keys.
+constexpr std::size_t kMaxTableCells = std::size_t{1} << 24;
+// Smaller tables are always listed whole, so that a sum over cells does not depend on the way
+// of counting, hence not on the processor.
+constexpr std::size_t kAlwaysDense = 512;
+
+}  // namespace
+
+JointCounter::JointCounter(const Table& table, std::span<const double> weights)
+    : table_(table), weights_(weights), n_words_((table.n_rows + 63) / 64) {
+  total_ = static_cast<double>(table.n_rows);
+  if (is_weighted()) {
+    total_ = 0.0;
+    for (const double weight : weights_) total_ += weight;
+  }
+  first_bits_.assign(table.n_vars, kNoBits);
+  if (is_weighted()) return;
+  std::size_t size = 0;
+  for (std::size_t v = 0; v < table.n_vars; ++v) {
+    if (table.card[v] > kMaxBitStates) continue;
+    first_bits_[v] = size;
+    size += static_cast<std::size_t>(table.card[v]) * n_words_;
+  }
+  bits_.assign(size, 0);
+  for (std::size_t v = 0; v < table.n_vars; ++v) {
+    if (first_bits_[v] == kNoBits) continue;
+    std::uint64_t* bits = bits_.data() + first_bits_[v];
+    const auto column = table.column(v);
+    for (std::size_t row = 0; row < column.size(); ++row)
+      bits[column[row] * n_words_ + row / 64] |= std::uint64_t{1} << (row % 64);
+  }
+}
+
+JointCounter::JointCounter(const ExpectedCounts& expected)
+    : table_(expected.holes().table()), expected_(&expected) {
+  for (std::size_t row = 0; row < table_.n_rows; ++row) total_ += expected.holes().row_weight(row);
+}
+
+double JointCounter::n_cells(VariableSet set) const {
+  double cells = 1.0;
+  for (const auto v : set) cells *= table_.card[static_cast<std::size_t>(v)];
+  return cells;
+}
+
+bool JointCounter::suits_bits(VariableSet set) const {
+  if (set.empty()) return true;
+  double counts = 1.0;
+  for (const auto v : set) {
+    if (first_bits_[static_cast<std::size_t>(v)] == kNoBits) return false;
+    counts *= table_.card[static_cast<std::size_t>(v)];
+  }
+  const double last = table_.card[static_cast<std::size_t>(set.back())];
+  counts *= std::max(last - 1.0, 1.0) / last;
+  return counts <= static_cast<double>(bit_kernels().worthwhile_counts);
+}
+
+const std::uint64_t* JointCounter::state_bits(std::int32_t variable, std::int32_t state,
+                                              std::size_t first_word) const {
+  return bits_.data() + first_bits_[static_cast<std::size_t>(variable)] +
+         static_cast<std::size_t>(state) * n_words_ + first_word;
+}
+
+void JointCounter::extend_bits(std::int32_t variable, std::size_t first_word, std::size_t n_words,
+                               Scratch& scratch) const {
+  const auto card = table_.card[static_cast<std::size_t>(variable)];
+  if (scratch.levels.size() < scratch.depth + 2) scratch.levels.resize(scratch.depth + 2);
+  const auto& from = scratch.levels[scratch.depth];
+  auto& to = scratch.levels[scratch.depth + 1];
+  to.variable = variable;
+  to.config.clear();
+  to.count.clear();
+  to.bits.resize(from.config.size() * static_cast<std::size_t>(card) * n_words);
+  const auto& kernels = bit_kernels();
+  std::size_t n_configs = 0;
+  for (std::size_t c = 0; c < from.config.size(); ++c) {
+    for (std::int32_t s = 0; s < card; ++s) {
+      const auto count =
+          kernels.intersect(from.bits.data() + c * n_words, state_bits(variable, s, first_word),
+                            to.bits.data() + n_configs * n_words, n_words);
+      if (count == 0) continue;
+      to.config.push_back(from.config[c] * static_cast<std::uint32_t>(card) +
+                          static_cast<std::uint32_t>(s));
+      to.count.push_back(static_cast<std::uint32_t>(count));
+      ++n_configs;
+    }
+  }
+  ++scratch.depth;
+}
+
+void JointCounter::count_leaf_by_bits(std::int32_t variable, std::size_t first_word,
+                                      std::size_t n_words, Scratch& scratch,
+                                      std::uint32_t* counts) const {
+  const auto card = table_.card[static_cast<std::size_t>(variable)];
+  const auto& level = scratch.levels[scratch.depth];
+  const auto count_both = bit_kernels().count_both;
+  for (std::size_t c = 0; c < level.config.size(); ++c) {
+    std::uint32_t* cell = counts + level.config[c] * static_cast<std::size_t>(card);
+    const std::uint64_t* bits = level.bits.data() + c * n_words;
+    std::uint32_t rest = level.count[c];
+    for (std::int32_t s = 0; s + 1 < card && rest > 0; ++s) {
+      const auto count = static_cast<std::uint32_t>(
+          count_both(bits, state_bits(variable, s, first_word), n_words));
+      cell[s] += count;
+      rest -= count;
+    }
+    cell[card - 1] += rest;
+  }
+}
+
+void JointCounter::count_chunk_by_bits(std::span<const VariableSet> sets,
+                                       std::span<const std::size_t> starts,
+                                       Scratch& scratch) const {
+  scratch.chunk_counts.assign(starts.back(), 0);
+  for (std::size_t first_word = 0; first_word < n_words_; first_word += kBlockWords) {
+    const std::size_t n_words = std::min(kBlockWords, n_words_ - first_word);
+    const std::size_t n_rows = std::min(n_words * 64, table_.n_rows - first_word * 64);
+    if (scratch.levels.empty()) scratch.levels.resize(1);
+    auto& root = scratch.levels[0];
+    root.config.assign(1, 0);
+    root.count.assign(1, static_cast<std::uint32_t>(n_rows));
+    root.bits.assign(n_words, ~std::uint64_t{0});
+    if (n_rows % 64 != 0) root.bits[n_words - 1] = (std::uint64_t{1} << (n_rows % 64)) - 1;
+    scratch.depth = 0;
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+      std::uint32_t* counts = scratch.chunk_counts.data() + starts[s];
+      if (sets[s].empty()) {
+        counts[0] += static_cast<std::uint32_t>(n_rows);
+        continue;
+      }
+      const auto prefix = sets[s].first(sets[s].size() - 1);
+      std::size_t shared = 0;
+      while (shared < std::min(scratch.depth, prefix.size()) &&
+             scratch.levels[shared + 1].variable == prefix[shared])
+        ++shared;
+      scratch.depth = shared;
+      while (scratch.depth < prefix.size())
+        extend_bits(prefix[scratch.depth], first_word, n_words, scratch);
+      count_leaf_by_bits(sets[s].back(), first_word, n_words, scratch, counts);
+    }
+  }
+}
+
+std::size_t JointCounter::prefix_ids(VariableSet prefix, Scratch& scratch) const {
+  if (scratch.has_prefix && std::ranges::equal(prefix, scratch.prefix)) return scratch.n_prefix_ids;
+  const std::size_t n_rows = table_.n_rows;
+  // Beyond this many, ids are renumbered to the configurations that occur.
+  const std::size_t id_limit = std::max<std::size_t>(2 * n_rows, 4096);
+  auto& ids = scratch.ids;
+  ids.assign(n_rows, 0);
+  std::size_t n_ids = 1;
+  for (const auto variable : prefix) {
+    const auto column = table_.column(static_cast<std::size_t>(variable));
+    const auto card = static_cast<std::uint32_t>(table_.card[static_cast<std::size_t>(variable)]);
+    for (std::size_t row = 0; row < n_rows; ++row) ids[row] = ids[row] * card + column[row];
+    n_ids *= card;
+    if (n_ids <= id_limit) continue;
+    constexpr auto unseen = std::numeric_limits<std::uint32_t>::max();
+    scratch.relabel.assign(n_ids, unseen);
+    std::uint32_t next = 0;
+    for (auto& id : ids) {
+      auto& label = scratch.relabel[id];
+      if (label == unseen) label = next++;
+      id = label;
+    }
+    n_ids = std::max<std::size_t>(next, 1);
+  }
+  scratch.prefix.assign(prefix.begin(), prefix.end());
+  scratch.has_prefix = true;
+  scratch.n_prefix_ids = n_ids;
+  return n_ids;
+}
+
+std::span<const std::uint32_t> JointCounter::count_by_rows(VariableSet set,
+                                                           Scratch& scratch) const {
+  const auto last = static_cast<std::size_t>(set.back());
+  const std::size_t n_ids = prefix_ids(set.first(set.size() - 1), scratch);
+  const auto card = static_cast<std::size_t>(table_.card[last]);
+  const auto column = table_.column(last);
+  const std::size_t n_rows = table_.n_rows, n_cells = n_ids * card;
+  const std::uint32_t* ids = scratch.ids.data();
+  scratch.occupied.clear();
+  if (n_cells > kMaxTableCells) {
+    scratch.keys.resize(n_rows);
+    for (std::size_t row = 0; row < n_rows; ++row)
+      scratch.keys[row] = std::uint64_t{ids[row]} * card + column[row];
+    std::sort(scratch.keys.begin(), scratch.keys.end());
+    for (std::size_t row = 0, start = 0; row < n_rows; ++row) {
+      if (row + 1 < n_rows && scratch.keys[row + 1] == scratch.keys[row]) continue;
+      scratch.occupied.push_back(static_cast<std::uint32_t>(row + 1 - start));
+      start = row + 1;
+    }
+    return scratch.occupied;
+  }
+  if (scratch.row_counts.size() < n_cells) scratch.row_counts.resize(n_cells, 0);
+  std::uint32_t* counts = scratch.row_counts.data();
+  for (std::size_t row = 0; row < n_rows; ++row) ++counts[ids[row] * card + column[row]];
+  if (n_cells <= std::max(2 * n_rows, kAlwaysDense)) {
+    scratch.occupied.assign(counts, counts + n_cells);
+    std::fill(counts, counts + n_cells, 0);
+    return scratch.occupied;
+  }
+  for (std::size_t row = 0; row < n_rows; ++row) {
+    auto& count = counts[ids[row] * card + column[row]];
+    if (count == 0) continue;
+    scratch.occupied.push_back(count);
+    count = 0;
+  }
+  return scratch.occupied;
+}
+
+std::span<const double> JointCounter::weigh_by_rows(VariableSet set, Scratch& scratch) const {
+  scratch.occupied_totals.clear();
+  if (set.empty()) {
+    scratch.occupied_totals.push_back(total_);
+    return scratch.occupied_totals;
+  }
+  if (expected_ != nullptr) return expected_->count(set, scratch.expected);
+  const auto last = static_cast<std::size_t>(set.back());
+  const std::size_t n_ids = prefix_ids(set.first(set.size() - 1), scratch);
+  const auto card = static_cast<std::size_t>(table_.card[last]);
+  const auto column = table_.column(last);
+  const std::size_t n_rows = table_.n_rows, n_cells = n_ids * card;
+  const std::uint32_t* ids = scratch.ids.data();
+  if (n_cells > kMaxTableCells) {
+    auto& keys = scratch.weighted_keys;
+    keys.resize(n_rows);
+    for (std::size_t row = 0; row < n_rows; ++row)
+      keys[row] = {std::uint64_t{ids[row]} * card + column[row], weights_[row]};
+    // Stable: the order of addition, hence the last bit, stays that of the rows.
+    std::ranges::stable_sort(keys, {}, &std::pair<std::uint64_t, double>::first);
+    for (std::size_t row = 0; row < n_rows; ++row) {
+      if (row == 0 || keys[row].first != keys[row - 1].first)
+        scratch.occupied_totals.push_back(0.0);
+      scratch.occupied_totals.back() += keys[row].second;
+    }
+    return scratch.occupied_totals;
+  }
+  if (scratch.row_totals.size() < n_cells) scratch.row_totals.resize(n_cells, 0.0);
+  double* totals = scratch.row_totals.data();
+  for (std::size_t row = 0; row < n_rows; ++row)
+    totals[ids[row] * card + column[row]] += weights_[row];
+  for (std::size_t row = 0; row < n_rows; ++row) {
+    auto& total = totals[ids[row] * card + column[row]];
+    if (total == 0.0) continue;
+    scratch.occupied_totals.push_back(total);
+    total = 0.0;
+  }
+  return scratch.occupied_totals;
+}
+
+}  // namespace bayesmend

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/inference/expected.hpp"
+#include "core/table/table.hpp"
+
+namespace bayesmend {
+
+// Variables in ascending order.
+using VariableSet = std::span<const std::int32_t>;
+
+// Counts the joint configurations of sets of variables in a complete table.
+//
+// Sets that follow each other share the work on their common first variables, so a batch
+// should come in lexicographic order. Two ways of counting give the same table: bit sets
+// with population counts where configurations are few, one pass over the rows elsewhere.
+class JointCounter {
+ public:
+  // Keeps views of the table and the weights, which must outlive it. Empty weights: one a row.
+  JointCounter(const Table& table, std::span<const double> weights);
+  // Counts what is expected of a table with holes. Keeps a view.
+  explicit JointCounter(const ExpectedCounts& expected);
+
+  // What one thread needs while it counts.
+  class Scratch;
+
+  // Calls visit(index, counts) for each set; `counts` lists the cells with the last variable
+  // varying fastest, or only the occupied cells where the table is much larger than the data.
+  template <class Visit>
+  void count(std::span<const VariableSet> sets, Scratch& scratch, Visit&& visit) const;
+
+  // The same with real weights: every call of visit has one total per occupied cell.
+  template <class Visit>
+  void count_weighted(std::span<const VariableSet> sets, Scratch& scratch, Visit&& visit) const;
+
+  const Table& table() const { return table_; }
+  // Whether counts are real numbers.
+  bool is_weighted() const { return !weights_.empty() || expected_ != nullptr; }
+  double total() const { return total_; }
+  // Product of the numbers of states; a double, since it may exceed any integer type.
+  double n_cells(VariableSet set) const;
+
+ private:
+  static constexpr std::size_t kBlockWords = 512;       // 4 KiB a bit set: many fit in cache
+  static constexpr std::size_t kChunkCells = 1u << 17;  // counts kept while blocks pass by
+  static constexpr std::int32_t kMaxBitStates = 16;
+
+  bool suits_bits(VariableSet set) const;
+  const std::uint64_t* state_bits(std::int32_t variable, std::int32_t state,
+                                  std::size_t first_word) const;
+  void count_chunk_by_bits(std::span<const VariableSet> sets, std::span<const std::size_t> starts,
+                           Scratch& scratch) const;
+  void extend_bits(std::int32_t variable, std::size_t first_word, std::size_t n_words,
+                   Scratch& scratch) const;
+  void count_leaf_by_bits(std::int32_t variable, std::size_t first_word, std::size_t n_words,
+                          Scratch& scratch, std::uint32_t* counts) const;
+  // Row ids of the configurations of all but the last variable; returns how many there may be.
+  std::size_t prefix_ids(VariableSet prefix, Scratch& scratch) const;
+  std::span<const std::uint32_t> count_by_rows(VariableSet set, Scratch& scratch) const;
+  std::span<const double> weigh_by_rows(VariableSet set, Scratch& scratch) const;
+
+  Table table_;
+  std::span<const double> weights_;
+  const ExpectedCounts* expected_ = nullptr;
+  double total_ = 0.0;
+  std::size_t n_words_ = 0;
+  std::vector<std::uint64_t> bits_;
+  std::vector<std::size_t> first_bits_;  // per variable; npos where it has no bit sets
+};
+
+class JointCounter::Scratch {
+ public:
+  // Non-empty configurations of a prefix within one block of rows.
+  struct Level {
+    std::int32_t variable = -1;
+    std::vector<std::uint32_t> config;
+    std::vector<std::uint32_t> count;
+    std::vector<std::uint64_t> bits;
+  };
+  std::vector<Level> levels;
+  std::size_t depth = 0;
+  std::vector<std::uint32_t> chunk_counts;
+
+  std::vector<std::int32_t> prefix;  // whose ids are in `ids`
+  bool has_prefix = false;
+  std::size_t n_prefix_ids = 0;
+  std::vector<std::uint32_t> ids;
+  std::vector<std::uint32_t> relabel;
+  std::vector<std::uint32_t> row_counts;  // all zero between calls
+  std::vector<std::uint32_t> occupied;
+  std::vector<std::uint64_t> keys;
+  std::vector<std::pair<std::uint64_t, double>> weighted_keys;
+  std::vector<double> row_totals;  // all zero between calls
+  std::vector<double> occupied_totals;
+  ExpectedCounts::Scratch expected;
+};
+
+template <class Visit>
+void JointCounter::count(std::span<const VariableSet> sets, Scratch& scratch, Visit&& visit) const {
+  std::vector<VariableSet> chunk;
+  std::vector<std::size_t> chunk_index, starts;
+  std::size_t chunk_cells = 0;
+  auto flush = [&] {
+    if (chunk.empty()) return;
+    starts.push_back(chunk_cells);
+    count_chunk_by_bits(chunk, starts, scratch);
+    for (std::size_t c = 0; c < chunk.size(); ++c)
+      visit(chunk_index[c], std::span<const std::uint32_t>(scratch.chunk_counts)
+                                .subspan(starts[c], starts[c + 1] - starts[c]));
+    chunk.clear();
+    chunk_index.clear();
+    starts.clear();
+    chunk_cells = 0;
+  };
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    if (!suits_bits(sets[s])) {
+      visit(s, count_by_rows(sets[s], scratch));
+      continue;
+    }
+    const auto cells = static_cast<std::size_t>(n_cells(sets[s]));
+    if (chunk_cells + cells > kChunkCells) flush();
+    chunk.push_back(sets[s]);
+    chunk_index.push_back(s);
+    starts.push_back(chunk_cells);
+    chunk_cells += cells;
+  }
+  flush();
+}
+
+template <class Visit>
+void JointCounter::count_weighted(std::span<const VariableSet> sets, Scratch& scratch,
+                                  Visit&& visit) const {
+  for (std::size_t s = 0; s < sets.size(); ++s) visit(s, weigh_by_rows(sets[s], scratch));
+}
+
+}  // namespace bayesmend

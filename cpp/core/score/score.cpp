@@ -1,0 +1,238 @@
+#include "core/score/score.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+
+#include "core/base/loggamma.hpp"
+#include "core/score/setindex.hpp"
+
+namespace bayesmend {
+namespace {
+
+constexpr std::size_t kSetsPerTask = 256;
+constexpr std::size_t kMaxTableEntries = 65536;
+
+// Four running sums, so that one addition need not wait for the last.
+template <class Count>
+double sum_over_cells(const CellTable& table, std::span<const Count> counts) {
+  double sums[4] = {0.0, 0.0, 0.0, 0.0};
+  std::size_t c = 0;
+  for (; c + 4 <= counts.size(); c += 4)
+    for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += table(counts[c + lane]);
+  for (; c < counts.size(); ++c) sums[c % 4] += table(counts[c]);
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+}  // namespace
+
+CellTable::CellTable(double pseudo_count, std::size_t n_entries)
+    : pseudo_count_(pseudo_count), log_gamma_pseudo_(log_gamma(pseudo_count)) {
+  values_.resize(n_entries);
+  for (std::size_t n = 1; n < n_entries; ++n) values_[n] = (*this)(static_cast<double>(n));
+}
+
+CellTable::CellTable(std::size_t n_entries) : values_(n_entries) {
+  for (std::size_t n = 1; n < n_entries; ++n) values_[n] = (*this)(static_cast<double>(n));
+}
+
+double CellTable::operator()(double count) const {
+  if (count == 0.0) return 0.0;
+  if (pseudo_count_ == 0.0) return count * std::log(count);
+  return log_gamma(count + pseudo_count_) - log_gamma_pseudo_;
+}
+
+FamilyScorer::FamilyScorer(const JointCounter& counter, const ScoreRule& rule)
+    : counter_(counter), rule_(rule), n_rows_(counter.table().n_rows) {}
+
+double FamilyScorer::joint_pseudo_count(VariableSet set) const {
+  if (rule_.kind == ScoreKind::bdeu) return rule_.ess / counter_.n_cells(set);
+  return rule_.kind == ScoreKind::k2 ? 1.0 : 0.0;
+}
+
+double FamilyScorer::parent_pseudo_count(VariableSet parents, std::int32_t child_card) const {
+  if (rule_.kind == ScoreKind::bdeu) return rule_.ess / counter_.n_cells(parents);
+  return rule_.kind == ScoreKind::k2 ? static_cast<double>(child_card) : 0.0;
+}
+
+double FamilyScorer::penalty(double n_joint_cells, std::int32_t child_card,
+                             std::size_t n_parents) const {
+  const double free_parameters = n_joint_cells / child_card * (child_card - 1);
+  double paid = rule_.arc_penalty * static_cast<double>(n_parents);
+  const double total = counter_.is_weighted() ? counter_.total() : static_cast<double>(n_rows_);
+  if (rule_.kind == ScoreKind::bic && total > 0.0) paid += 0.5 * std::log(total) * free_parameters;
+  if (rule_.kind == ScoreKind::aic) paid += free_parameters;
+  return paid;
+}
+
+const CellTable& FamilyScorer::cell_table(double pseudo_count, double n_cells,
+                                          Scratch& scratch) const {
+  if (const auto known = scratch.tables.find(pseudo_count); known != scratch.tables.end())
+    return *known->second;
+  const CellTable* found = nullptr;
+  {
+    const std::shared_lock lock(mutex_);
+    if (const auto known = tables_.find(pseudo_count); known != tables_.end())
+      found = known->second.get();
+  }
+  if (found == nullptr) {
+    // Cells of a large table hold few rows each: its lookups rarely pass a short bound.
+    const double n_rows = static_cast<double>(n_rows_);
+    const double bound =
+        counter_.is_weighted() ? 0.0 : std::min(n_rows, 1024 + 32 * n_rows / n_cells);
+    const auto n_entries = std::min(kMaxTableEntries, static_cast<std::size_t>(bound) + 1);
+    auto made = pseudo_count == 0.0 ? std::make_unique<CellTable>(n_entries)
+                                    : std::make_unique<CellTable>(pseudo_count, n_entries);
+    const std::unique_lock lock(mutex_);
+    found = tables_.try_emplace(pseudo_count, std::move(made)).first->second.get();
+  }
+  scratch.tables.emplace(pseudo_count, found);
+  return *found;
+}
+
+void FamilyScorer::set_values(std::span<const VariableSet> sets,
+                              std::span<const double> pseudo_counts, Scratch& scratch,
+                              std::span<double> values) const {
+  visit_counts(sets, scratch, [&](std::size_t s, auto counts) {
+    values[s] = value(counts, pseudo_counts[s], counter_.n_cells(sets[s]), scratch);
+  });
+}
+
+double FamilyScorer::value(std::span<const std::uint32_t> counts, double pseudo_count,
+                           double n_cells, Scratch& scratch) const {
+  return sum_over_cells(cell_table(pseudo_count, n_cells, scratch), counts);
+}
+
+double FamilyScorer::value(std::span<const double> totals, double pseudo_count, double n_cells,
+                           Scratch& scratch) const {
+  return sum_over_cells(cell_table(pseudo_count, n_cells, scratch), totals);
+}
+
+double FamilyScorer::family(std::int32_t child, VariableSet parents, Scratch& scratch) const {
+  const auto card = counter_.table().card[static_cast<std::size_t>(child)];
+  auto& set = scratch.set;
+  set.assign(parents.begin(), parents.end());
+  set.push_back(child);
+  const double n_cells = counter_.n_cells(set);
+  const double parent_pseudo = parent_pseudo_count(parents, card);
+  double joint = 0.0, given = 0.0;
+  bool has_given = false;
+  const VariableSet joint_set[] = {set};
+  visit_counts(joint_set, scratch, [&](std::size_t, auto counts) {
+    joint = value(counts, joint_pseudo_count(set), n_cells, scratch);
+    if (static_cast<double>(counts.size()) != n_cells || counter_.is_weighted()) return;
+    // The whole table is here: its margin over the child is the table of the parents.
+    std::vector<std::uint32_t>& margin = scratch.margin;
+    margin.assign(counts.size() / static_cast<std::size_t>(card), 0);
+    for (std::size_t j = 0, c = 0; j < margin.size(); ++j)
+      for (std::int32_t k = 0; k < card; ++k) margin[j] += static_cast<std::uint32_t>(counts[c++]);
+    given = value(std::span<const std::uint32_t>(margin), parent_pseudo, n_cells / card, scratch);
+    has_given = true;
+  });
+  if (!has_given) {
+    const VariableSet parent_set[] = {parents};
+    visit_counts(parent_set, scratch, [&](std::size_t, auto counts) {
+      given = value(counts, parent_pseudo, n_cells / card, scratch);
+    });
+  }
+  return joint - given - penalty(n_cells, card, parents.size());
+}
+
+double FamilyScorer::superset_bound(std::int32_t child_card, double n_parent_cells,
+                                    std::size_t n_occupied, std::size_t n_parents) const {
+  if (rule_.arc_penalty < 0.0) return std::numeric_limits<double>::infinity();
+  const double arcs = rule_.arc_penalty * static_cast<double>(n_parents + 1);
+  switch (rule_.kind) {
+    case ScoreKind::bdeu:
+    case ScoreKind::k2:
+      // The first row of each parent configuration is predicted with probability 1 / card, every
+      // later one with at most 1, and more parents only split the configurations further.
+      if (counter_.is_weighted()) break;
+      return -static_cast<double>(n_occupied) * std::log(child_card) - arcs;
+    case ScoreKind::bic:
+    case ScoreKind::aic:
+      // The likelihood is at most 1, and one more parent at least doubles the parameters.
+      return -penalty(2.0 * n_parent_cells * child_card, child_card, n_parents + 1);
+    case ScoreKind::loglik:
+      break;
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+std::vector<double> score_families(const FamilyScorer& scorer, const FamilyBatch& families,
+                                   std::size_t n_threads, const Stop& stop) {
+  const Table& table = scorer.counter().table();
+  const std::size_t n_families = families.child.size();
+  SetIndex index(n_families);
+  std::vector<std::uint32_t> joint_of(n_families), parents_of(n_families);
+  std::vector<std::int32_t> parents, joint;
+  // Only K2 weighs a parent configuration by the child's states; tag 0 is the joint table.
+  const bool child_matters = scorer.rule().kind == ScoreKind::k2;
+  for (std::size_t f = 0; f < n_families; ++f) {
+    const std::int32_t child = families.child[f];
+    parents.assign(families.parents.begin() + families.first_parent[f],
+                   families.parents.begin() + families.first_parent[f + 1]);
+    std::ranges::sort(parents);
+    joint = parents;
+    joint.insert(std::ranges::upper_bound(joint, child), child);
+    if (std::ranges::adjacent_find(joint) != joint.end())
+      throw std::invalid_argument("family " + std::to_string(f) + " names a variable twice.");
+    joint_of[f] = static_cast<std::uint32_t>(index.insert(joint, 0));
+    const std::int32_t tag = child_matters ? table.card[static_cast<std::size_t>(child)] : 0;
+    parents_of[f] = static_cast<std::uint32_t>(index.insert(parents, tag));
+  }
+  const auto order = index.sorted();
+  std::vector<double> values(index.size());
+  const std::size_t n_tasks = (order.size() + kSetsPerTask - 1) / kSetsPerTask;
+  std::vector<FamilyScorer::Scratch> scratch(
+      std::min(resolve_threads(n_threads), std::max<std::size_t>(n_tasks, 1)));
+  const bool finished =
+      parallel_for(n_tasks, scratch.size(), stop, [&](std::size_t task, std::size_t thread) {
+        const std::size_t begin = task * kSetsPerTask;
+        const std::size_t end = std::min(order.size(), begin + kSetsPerTask);
+        std::vector<VariableSet> sets;
+        std::vector<double> pseudo_counts, found(end - begin);
+        for (std::size_t p = begin; p < end; ++p) {
+          sets.push_back(index.set(order[p]));
+          const auto tag = index.tag(order[p]);
+          pseudo_counts.push_back(tag == 0 ? scorer.joint_pseudo_count(sets.back())
+                                           : scorer.parent_pseudo_count(sets.back(), tag));
+        }
+        scorer.set_values(sets, pseudo_counts, scratch[thread], found);
+        for (std::size_t p = begin; p < end; ++p) values[order[p]] = found[p - begin];
+      });
+  if (!finished) return {};
+  std::vector<double> scores(n_families);
+  for (std::size_t f = 0; f < n_families; ++f) {
+    const auto set = index.set(joint_of[f]);
+    scores[f] =
+        values[joint_of[f]] - values[parents_of[f]] -
+        scorer.penalty(scorer.counter().n_cells(set),
+                       table.card[static_cast<std::size_t>(families.child[f])], set.size() - 1);
+  }
+  return scores;
+}
+
+std::vector<double> family_counts(const Table& table, std::span<const double> weights,
+                                  std::int32_t child, std::span<const std::int32_t> parents) {
+  const auto card = static_cast<std::size_t>(table.card[static_cast<std::size_t>(child)]);
+  std::size_t n_configs = 1;
+  for (const auto parent : parents)
+    n_configs *= static_cast<std::size_t>(table.card[static_cast<std::size_t>(parent)]);
+  std::vector<double> counts(n_configs * card, 0.0);
+  const auto child_column = table.column(static_cast<std::size_t>(child));
+  for (std::size_t row = 0; row < table.n_rows; ++row) {
+    std::size_t config = 0, stride = 1;
+    for (const auto parent : parents) {
+      config += stride * table.column(static_cast<std::size_t>(parent))[row];
+      stride *= static_cast<std::size_t>(table.card[static_cast<std::size_t>(parent)]);
+    }
+    counts[config * card + child_column[row]] += weights.empty() ? 1.0 : weights[row];
+  }
+  return counts;
+}
+
+}  // namespace bayesmend

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <shared_mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "core/score/counts.hpp"
+#include "core/base/parallel.hpp"
+
+namespace bayesmend {
+
+enum class ScoreKind : std::uint8_t { bdeu, k2, bic, aic, loglik };
+
+struct ScoreRule {
+  ScoreKind kind = ScoreKind::bdeu;
+  double ess = 1.0;          // equivalent sample size, BDeu only
+  double arc_penalty = 0.0;  // taken off for each parent
+};
+
+// f(N) = log Gamma(N + a) - log Gamma(a), tabulated per pseudo-count a up to a bound that
+// almost no cell exceeds; or N log N for the scores built on the likelihood.
+class CellTable {
+ public:
+  CellTable(double pseudo_count, std::size_t n_entries);  // Dirichlet
+  explicit CellTable(std::size_t n_entries);              // N log N
+  double operator()(std::uint32_t count) const {
+    return count < values_.size() ? values_[count] : (*this)(static_cast<double>(count));
+  }
+  double operator()(double count) const;
+
+ private:
+  double pseudo_count_ = 0.0;  // 0: N log N
+  double log_gamma_pseudo_ = 0.0;
+  std::vector<double> values_;
+};
+
+// Every score here is value(parents + child) - value(parents) and a penalty, where the value of
+// a set of variables is a sum over the cells of its joint table: one table serves each of its
+// variables as the child, and as the parents of every other.
+class FamilyScorer {
+ public:
+  FamilyScorer(const JointCounter& counter, const ScoreRule& rule);
+
+  class Scratch {
+   public:
+    JointCounter::Scratch counter;
+
+   private:
+    friend class FamilyScorer;
+    std::unordered_map<double, const CellTable*> tables;
+    std::vector<std::int32_t> set;
+    std::vector<std::uint32_t> margin;
+  };
+
+  // Pseudo-count of a cell of the joint table of child and parents.
+  double joint_pseudo_count(VariableSet set) const;
+  // Pseudo-count of a parent configuration, for a child with `child_card` states.
+  double parent_pseudo_count(VariableSet parents, std::int32_t child_card) const;
+
+  // Calls visit(s, counts) for each set, with counts of rows or, for weighted data, totals.
+  template <class Visit>
+  void visit_counts(std::span<const VariableSet> sets, Scratch& scratch, Visit&& visit) const {
+    if (counter_.is_weighted())
+      counter_.count_weighted(sets, scratch.counter, visit);
+    else
+      counter_.count(sets, scratch.counter, visit);
+  }
+  // Sum over the cells of a joint table of `n_cells` cells.
+  double value(std::span<const std::uint32_t> counts, double pseudo_count, double n_cells,
+               Scratch& scratch) const;
+  double value(std::span<const double> totals, double pseudo_count, double n_cells,
+               Scratch& scratch) const;
+  // Score of one family; consecutive calls are fastest when their first parents agree.
+  double family(std::int32_t child, VariableSet parents, Scratch& scratch) const;
+  // No superset of `parents` scores above this, where the parents show `n_occupied` of their
+  // configurations in the data; infinity where no such bound is known.
+  double superset_bound(std::int32_t child_card, double n_parent_cells, std::size_t n_occupied,
+                        std::size_t n_parents) const;
+  // values[s] = the value of sets[s] under pseudo_counts[s]. Best in lexicographic order.
+  void set_values(std::span<const VariableSet> sets, std::span<const double> pseudo_counts,
+                  Scratch& scratch, std::span<double> values) const;
+  // What a family with `n_parents` parents pays, given the cells of its joint table.
+  double penalty(double n_joint_cells, std::int32_t child_card, std::size_t n_parents) const;
+
+  // The table of f for this pseudo-count; it lives as long as the scorer.
+  const CellTable& cell_table(double pseudo_count, double n_cells, Scratch& scratch) const;
+  // Rows that the scores are about, where they are more than the rows counted.
+  void set_row_count(std::size_t n_rows) { n_rows_ = n_rows; }
+
+  const ScoreRule& rule() const { return rule_; }
+  const JointCounter& counter() const { return counter_; }
+
+ private:
+  const JointCounter& counter_;
+  ScoreRule rule_;
+  std::size_t n_rows_;
+  mutable std::shared_mutex mutex_;
+  mutable std::unordered_map<double, std::unique_ptr<CellTable>> tables_;
+};
+
+// Families in compressed rows: the parents of family f are
+// parents[first_parent[f] .. first_parent[f + 1]), in any order.
+struct FamilyBatch {
+  std::span<const std::int32_t> child;
+  std::span<const std::int64_t> first_parent;
+  std::span<const std::int32_t> parents;
+};
+
+// One score per family; empty when `stop` ended the work.
+std::vector<double> score_families(const FamilyScorer& scorer, const FamilyBatch& families,
+                                   std::size_t n_threads, const Stop& stop);
+
+// counts[j * card + k]: rows with parent configuration j (first parent fastest) and child state k.
+std::vector<double> family_counts(const Table& table, std::span<const double> weights,
+                                  std::int32_t child, std::span<const std::int32_t> parents);
+
+}  // namespace bayesmend

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/parallel.hpp"
+#include "core/structure/parentlists.hpp"
+#include "core/score/score.hpp"
+
+namespace bayesmend {
+
+// Which parents a child may, must and at most may have.
+struct ParentRules {
+  std::span<const std::uint8_t> allowed;   // n_vars * n_vars: allowed[child * n_vars + parent]
+  std::span<const std::uint8_t> required;  // the same shape
+  std::span<const std::int32_t> limit;     // largest number of parents, per child
+};
+
+struct CandidateCount {
+  std::size_t n_scored = 0;   // families whose score was computed
+  std::size_t n_skipped = 0;  // joint tables that a bound made unnecessary
+};
+
+// Every set within the rules that beats each of its subsets. Empty lists when stopped.
+OwnedParentLists all_candidates(const FamilyScorer& scorer, const ParentRules& rules,
+                                std::size_t n_threads, const Stop& stop, CandidateCount& count);
+
+// The most promising sets first, by the score that two sets of parents would have together if
+// their contributions added up (Scanagatta et al. 2015), until `max_sets` families of each child
+// are scored or the deadline of the child has come. Deterministic without a time limit. `seeds`
+// holds one known good set per child, within the rules; it and its subsets come first.
+OwnedParentLists promising_candidates(const FamilyScorer& scorer, const ParentRules& rules,
+                                      const std::vector<std::vector<std::int32_t>>& seeds,
+                                      std::size_t max_sets, double seconds_per_child,
+                                      std::size_t n_threads, const Stop& stop,
+                                      CandidateCount& count);
+
+}  // namespace bayesmend

@@ -1,0 +1,424 @@
+#include "core/structure/clusters.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace bayesmend {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Cluster = std::vector<std::int32_t>;
+
+constexpr double kPresent = 1e-9;  // smaller weights are noise of the linear programme
+
+// Strongly connected components of the arcs parent -> child with a positive weight.
+// A violated cluster that is not strongly connected contains one that is and is
+// violated at least as much, so each component can be searched alone.
+class Components {
+ public:
+  Components(const ParentLists& families, std::span<const double> weights)
+      : label(families.n_vars(), -1), children_(families.n_vars()) {
+    for (std::size_t i = 0; i < families.n_vars(); ++i) {
+      for (std::size_t c = families.begin(i); c < families.end(i); ++c) {
+        if (weights[c] <= kPresent) continue;
+        for (const auto parent : families.of(c)) {
+          children_[static_cast<std::size_t>(parent)].push_back(static_cast<std::int32_t>(i));
+        }
+      }
+    }
+    number_.assign(families.n_vars(), -1);
+    low_.assign(families.n_vars(), 0);
+    for (std::size_t i = 0; i < families.n_vars(); ++i) {
+      if (number_[i] < 0) visit(static_cast<std::int32_t>(i));
+    }
+  }
+
+  std::vector<std::int32_t> label;
+  std::vector<Cluster> members;
+
+ private:
+  // Tarjan's algorithm with its own stack: thousands of variables may form one path.
+  void visit(std::int32_t root) {
+    std::vector<std::pair<std::int32_t, std::size_t>> path{{root, 0}};
+    enter(root);
+    while (!path.empty()) {
+      auto& [node, next] = path.back();
+      const auto at = static_cast<std::size_t>(node);
+      if (next < children_[at].size()) {
+        const std::int32_t child = children_[at][next++];
+        const auto to = static_cast<std::size_t>(child);
+        if (number_[to] < 0) {
+          enter(child);
+          path.emplace_back(child, 0);
+        } else if (label[to] < 0) {
+          low_[at] = std::min(low_[at], number_[to]);
+        }
+        continue;
+      }
+      if (low_[at] == number_[at]) leave(node);
+      path.pop_back();
+      if (path.empty()) break;
+      const auto above = static_cast<std::size_t>(path.back().first);
+      low_[above] = std::min(low_[above], low_[at]);
+    }
+  }
+
+  void enter(std::int32_t node) {
+    number_[static_cast<std::size_t>(node)] = low_[static_cast<std::size_t>(node)] = count_++;
+    open_.push_back(node);
+  }
+
+  void leave(std::int32_t node) {
+    Cluster component;
+    std::int32_t last = -1;
+    do {
+      last = open_.back();
+      open_.pop_back();
+      label[static_cast<std::size_t>(last)] = static_cast<std::int32_t>(members.size());
+      component.push_back(last);
+    } while (last != node);
+    std::sort(component.begin(), component.end());
+    members.push_back(std::move(component));
+  }
+
+  std::vector<Cluster> children_;
+  std::vector<std::int32_t> number_, low_, open_;
+  std::int32_t count_ = 0;
+};
+
+// Branch and bound over the clusters inside one component that contain a given root.
+//
+// The inequality of C is violated exactly when the deficits of its members, 1 minus the
+// weight of the candidates that meet C, sum to less than 1. Every variable is in, out or
+// open. A candidate is "hit" when a member is in, "dead" when all its members are out; the
+// dead weight of the variables that are in bounds their deficits from below.
+class ClusterSearch {
+ public:
+  ClusterSearch(const ParentLists& families, std::span<const double> weights,
+                const Cluster& component, std::span<std::int32_t> local)
+      : component_(component), owned_(component.size()), containing_(component.size()) {
+    for (std::size_t v = 0; v < component.size(); ++v) {
+      local[static_cast<std::size_t>(component[v])] = static_cast<std::int32_t>(v);
+    }
+    base_.assign(component.size(), 1.0);
+    for (std::size_t v = 0; v < component.size(); ++v) {
+      const auto i = static_cast<std::size_t>(component[v]);
+      for (std::size_t c = families.begin(i); c < families.end(i); ++c) {
+        if (weights[c] > kPresent) add(v, weights[c], families.of(c), local);
+      }
+    }
+    for (const auto variable : component) local[static_cast<std::size_t>(variable)] = -1;
+    state_.assign(component.size(), State::open);
+    hits_.assign(sets_.size(), 0);
+    gain_.assign(component.size(), 0.0);
+  }
+
+  // Searches clusters that contain the root; keeps the best in `found`.
+  void run(std::size_t root, std::size_t steps, double target) {
+    steps_ = steps;
+    best_ = target;
+    found.clear();
+    include(root);
+    descend();
+    undo_include(root);
+  }
+
+  // No later search considers this variable.
+  void discard(std::size_t v) { exclude(v); }
+
+  std::size_t size() const { return component_.size(); }
+  double best() const { return best_; }
+
+  Cluster found;  // local indices
+
+ private:
+  enum class State : std::uint8_t { open, in, out };
+  struct Set {
+    double weight;
+    std::int32_t owner;
+    std::int32_t alive;  // members that are not out
+    std::vector<std::int32_t> members;
+  };
+
+  void add(std::size_t v, double weight, std::span<const std::int32_t> members,
+           std::span<const std::int32_t> local) {
+    Set set{weight, static_cast<std::int32_t>(v), 0, {}};
+    for (const auto member : members) {
+      const std::int32_t u = local[static_cast<std::size_t>(member)];
+      if (u >= 0) set.members.push_back(u);
+    }
+    if (set.members.empty()) return;
+    base_[v] -= weight;
+    set.alive = static_cast<std::int32_t>(set.members.size());
+    const auto id = static_cast<std::int32_t>(sets_.size());
+    owned_[v].push_back(id);
+    for (const auto u : set.members) containing_[static_cast<std::size_t>(u)].push_back(id);
+    sets_.push_back(std::move(set));
+  }
+
+  bool is_in(std::int32_t v) const { return state_[static_cast<std::size_t>(v)] == State::in; }
+
+  void include(std::size_t v) {
+    state_[v] = State::in;
+    in_.push_back(static_cast<std::int32_t>(v));
+    for (const auto id : containing_[v]) {
+      const auto s = static_cast<std::size_t>(id);
+      if (hits_[s]++ == 0 && is_in(sets_[s].owner)) current_ -= sets_[s].weight;
+    }
+    current_ += own(v, [this](std::size_t s) { return hits_[s] == 0; });
+    bound_ += own(v, [this](std::size_t s) { return sets_[s].alive == 0; });
+  }
+
+  void undo_include(std::size_t v) {
+    bound_ -= own(v, [this](std::size_t s) { return sets_[s].alive == 0; });
+    current_ -= own(v, [this](std::size_t s) { return hits_[s] == 0; });
+    for (const auto id : containing_[v]) {
+      const auto s = static_cast<std::size_t>(id);
+      if (--hits_[s] == 0 && is_in(sets_[s].owner)) current_ += sets_[s].weight;
+    }
+    in_.pop_back();
+    state_[v] = State::open;
+    if (in_.empty()) current_ = bound_ = 0.0;
+  }
+
+  template <class Counts>
+  double own(std::size_t v, Counts&& counts) const {
+    double deficit = base_[v];
+    for (const auto id : owned_[v]) {
+      const auto s = static_cast<std::size_t>(id);
+      if (counts(s)) deficit += sets_[s].weight;
+    }
+    return deficit;
+  }
+
+  void exclude(std::size_t v) {
+    state_[v] = State::out;
+    for (const auto id : containing_[v]) {
+      Set& set = sets_[static_cast<std::size_t>(id)];
+      if (--set.alive == 0 && is_in(set.owner)) bound_ += set.weight;
+    }
+  }
+
+  void undo_exclude(std::size_t v) {
+    for (const auto id : containing_[v]) {
+      Set& set = sets_[static_cast<std::size_t>(id)];
+      if (set.alive++ == 0 && is_in(set.owner)) bound_ -= set.weight;
+    }
+    state_[v] = State::open;
+  }
+
+  // The open variable whose inclusion lowers the deficit most, or -1.
+  std::int32_t choose() {
+    touched_.clear();
+    for (const auto v : in_) {
+      for (const auto id : owned_[static_cast<std::size_t>(v)]) {
+        const auto s = static_cast<std::size_t>(id);
+        if (hits_[s] != 0 || sets_[s].alive == 0) continue;
+        for (const auto u : sets_[s].members) {
+          if (state_[static_cast<std::size_t>(u)] != State::open) continue;
+          if (gain_[static_cast<std::size_t>(u)] == 0.0) touched_.push_back(u);
+          gain_[static_cast<std::size_t>(u)] += sets_[s].weight;
+        }
+      }
+    }
+    std::int32_t chosen = -1;
+    double chosen_gain = -std::numeric_limits<double>::infinity();
+    for (const auto u : touched_) {
+      const auto at = static_cast<std::size_t>(u);
+      const double gain = gain_[at] - own(at, [this](std::size_t s) { return hits_[s] == 0; });
+      gain_[at] = 0.0;
+      if (gain > chosen_gain || (gain == chosen_gain && u < chosen)) {
+        chosen = u;
+        chosen_gain = gain;
+      }
+    }
+    return chosen;
+  }
+
+  void descend() {
+    if (steps_ == 0) return;
+    --steps_;
+    if (in_.size() > 1 && current_ < best_) {
+      best_ = current_ - kPresent;
+      found = in_;
+    }
+    if (bound_ >= best_) return;
+    const std::int32_t chosen = choose();
+    if (chosen < 0) return;
+    const auto v = static_cast<std::size_t>(chosen);
+    include(v);
+    descend();
+    undo_include(v);
+    exclude(v);
+    descend();
+    undo_exclude(v);
+  }
+
+  const Cluster& component_;
+  std::vector<Set> sets_;
+  std::vector<Cluster> owned_, containing_;
+  std::vector<double> base_;  // weight of the candidates without a member in the component
+  std::vector<State> state_;
+  std::vector<std::int32_t> hits_;
+  std::vector<double> gain_;
+  Cluster in_, touched_;
+  double current_ = 0.0, bound_ = 0.0, best_ = 0.0;
+  std::size_t steps_ = 0;
+};
+
+// Sum over the members of their weight that meets the cluster, minus size, plus one.
+class Violation {
+ public:
+  Violation(const ParentLists& families, std::span<const double> weights)
+      : families_(families), weights_(weights), in_(families.n_vars(), 0) {}
+
+  double operator()(const Cluster& cluster) {
+    for (const auto v : cluster) in_[static_cast<std::size_t>(v)] = 1;
+    double total = 1.0 - static_cast<double>(cluster.size());
+    for (const auto v : cluster) {
+      const auto i = static_cast<std::size_t>(v);
+      for (std::size_t c = families_.begin(i); c < families_.end(i); ++c) {
+        if (weights_[c] > kPresent && meets(c)) total += weights_[c];
+      }
+    }
+    for (const auto v : cluster) in_[static_cast<std::size_t>(v)] = 0;
+    return total;
+  }
+
+ private:
+  bool meets(std::size_t candidate) const {
+    const auto members = families_.of(candidate);
+    return std::any_of(members.begin(), members.end(),
+                       [this](auto m) { return in_[static_cast<std::size_t>(m)] != 0; });
+  }
+
+  const ParentLists& families_;
+  std::span<const double> weights_;
+  std::vector<std::uint8_t> in_;
+};
+
+double shrink(Cluster& cluster, Violation& violation) {
+  double value = violation(cluster);
+  for (std::size_t k = cluster.size(); k-- > 0 && cluster.size() > 2;) {
+    Cluster smaller = cluster;
+    smaller.erase(smaller.begin() + static_cast<std::ptrdiff_t>(k));
+    const double without = violation(smaller);
+    if (without < value - kPresent) continue;
+    value = without;
+    cluster = std::move(smaller);
+  }
+  return value;
+}
+
+struct Scored {
+  double violation;
+  Cluster cluster;
+};
+
+class Separation {
+ public:
+  Separation(const ParentLists& families, std::span<const double> weights,
+             const SeparationLimits& limits)
+      : families_(families),
+        weights_(weights),
+        limits_(limits),
+        violation_(families, weights),
+        local_(families.n_vars(), -1),
+        deadline_(Clock::now() +
+                  std::chrono::duration_cast<Clock::duration>(
+                      std::chrono::duration<double>(std::min(limits.seconds, 1e6)))) {}
+
+  Ragged run() {
+    const Components components(families_, weights_);
+    search(components, limits_.steps, false);
+    if (found_.empty()) search(components, limits_.final_steps, true);
+    std::sort(found_.begin(), found_.end(), [](const Scored& a, const Scored& b) {
+      if (a.violation != b.violation) return a.violation > b.violation;
+      if (a.cluster.size() != b.cluster.size()) return a.cluster.size() < b.cluster.size();
+      return a.cluster < b.cluster;
+    });
+    Ragged result;
+    for (std::size_t k = 0; k < std::min(found_.size(), limits_.max_clusters); ++k) {
+      const Cluster& cluster = found_[k].cluster;
+      result.items.insert(result.items.end(), cluster.begin(), cluster.end());
+      result.close();
+    }
+    return result;
+  }
+
+ private:
+  // One search per variable; in the final round a variable that was a root is left out of
+  // the later ones, which cannot need it.
+  void search(const Components& components, std::size_t steps, bool final) {
+    for (const Cluster& component : components.members) {
+      if (component.size() < 2) continue;
+      ClusterSearch search(families_, weights_, component, local_);
+      for (std::size_t root = 0; root < search.size(); ++root) {
+        if (Clock::now() > deadline_ && !(limits_.must_find && found_.empty())) return;
+        search.run(root, steps, 1.0 - limits_.min_violation);
+        if (!search.found.empty()) keep(search.found, component);
+        if (final) search.discard(root);
+      }
+    }
+  }
+
+  void keep(const Cluster& found, const Cluster& component) {
+    Cluster cluster;
+    for (const auto v : found) cluster.push_back(component[static_cast<std::size_t>(v)]);
+    std::sort(cluster.begin(), cluster.end());
+    const double value = shrink(cluster, violation_);
+    const bool known = std::any_of(found_.begin(), found_.end(),
+                                   [&](const Scored& s) { return s.cluster == cluster; });
+    if (!known && value >= limits_.min_violation) found_.push_back({value, std::move(cluster)});
+  }
+
+  const ParentLists& families_;
+  std::span<const double> weights_;
+  const SeparationLimits& limits_;
+  Violation violation_;
+  std::vector<std::int32_t> local_;
+  Clock::time_point deadline_;
+  std::vector<Scored> found_;
+};
+
+}  // namespace
+
+Ragged violated_clusters(const ParentLists& families, std::span<const double> weights,
+                         const SeparationLimits& limits) {
+  return Separation(families, weights, limits).run();
+}
+
+ClusterRows cluster_rows(const ParentLists& families, const Ragged& clusters) {
+  ClusterRows rows;
+  std::vector<std::uint8_t> in(families.n_vars(), 0);
+  Cluster meeting, missing;
+  for (std::size_t k = 0; k < clusters.size(); ++k) {
+    const auto cluster = clusters.row(k);
+    for (const auto v : cluster) in[static_cast<std::size_t>(v)] = 1;
+    meeting.clear();
+    missing.clear();
+    for (const auto v : cluster) {
+      const auto i = static_cast<std::size_t>(v);
+      for (std::size_t c = families.begin(i); c < families.end(i); ++c) {
+        const auto members = families.of(c);
+        const bool meets = std::any_of(members.begin(), members.end(), [&](auto m) {
+          return in[static_cast<std::size_t>(m)] != 0;
+        });
+        (meets ? meeting : missing).push_back(static_cast<std::int32_t>(c));
+      }
+    }
+    for (const auto v : cluster) in[static_cast<std::size_t>(v)] = 0;
+    const bool misses = missing.size() <= meeting.size();
+    const Cluster& row = misses ? missing : meeting;
+    rows.candidates.items.insert(rows.candidates.items.end(), row.begin(), row.end());
+    rows.candidates.close();
+    rows.misses.push_back(misses ? 1 : 0);
+  }
+  return rows;
+}
+
+}  // namespace bayesmend

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/structure/parentlists.hpp"
+
+namespace bayesmend {
+
+// Rows of integers of unequal length.
+struct Ragged {
+  std::vector<std::int64_t> offsets{0};
+  std::vector<std::int32_t> items;
+
+  std::size_t size() const { return offsets.size() - 1; }
+  std::span<const std::int32_t> row(std::size_t index) const {
+    const auto first = static_cast<std::size_t>(offsets[index]);
+    return {items.data() + first, static_cast<std::size_t>(offsets[index + 1]) - first};
+  }
+  void close() { offsets.push_back(static_cast<std::int64_t>(items.size())); }
+};
+
+struct SeparationLimits {
+  std::size_t max_clusters = 64;
+  std::size_t steps = 2000;         // of the search from one variable
+  std::size_t final_steps = 20000;  // of the same when no search has found a cluster
+  double min_violation = 1e-4;
+  double seconds = 1e9;
+  bool must_find = false;  // the seconds count only once a cluster has been found
+};
+
+// Clusters C (sets of variables) whose inequality "some variable of C has no parent in C",
+//   sum over i in C of the weight of the candidates of i that miss C >= 1,
+// is violated by the weights (one per candidate). Most violated first, each one minimal:
+// without any of its members it would be less violated.
+Ragged violated_clusters(const ParentLists& families, std::span<const double> weights,
+                         const SeparationLimits& limits);
+
+// The inequality of each cluster in whichever of its two forms has fewer terms.
+struct ClusterRows {
+  Ragged candidates;
+  std::vector<std::uint8_t> misses;  // 1: sum of the row >= 1; 0: sum <= |cluster| - 1
+};
+ClusterRows cluster_rows(const ParentLists& families, const Ragged& clusters);
+
+}  // namespace bayesmend

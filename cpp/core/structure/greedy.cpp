@@ -1,0 +1,436 @@
+#include "core/structure/greedy.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "core/base/rng.hpp"
+#include "core/score/setindex.hpp"
+
+namespace bayesmend {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+// Which variables are ancestors of which, kept up to date as arcs come and go.
+class Ancestry {
+ public:
+  explicit Ancestry(std::size_t n_vars)
+      : n_vars_(n_vars), n_words_((n_vars + 63) / 64), bits_(n_vars * n_words_, 0) {}
+
+  bool holds(std::size_t ancestor, std::size_t of) const {
+    return (bits_[of * n_words_ + ancestor / 64] >> (ancestor % 64)) & 1;
+  }
+
+  void rebuild(const std::vector<std::vector<std::int32_t>>& parents) {
+    std::fill(bits_.begin(), bits_.end(), 0);
+    std::vector<std::uint8_t> done(n_vars_, 0);
+    for (std::size_t v = 0; v < n_vars_; ++v) visit(v, parents, done);
+  }
+
+  void add(std::size_t parent, std::size_t child) {
+    for (std::size_t v = 0; v < n_vars_; ++v) {
+      if (v != child && !holds(child, v)) continue;
+      merge(parent, v);
+    }
+  }
+
+ private:
+  void merge(std::size_t parent, std::size_t into) {
+    for (std::size_t w = 0; w < n_words_; ++w)
+      bits_[into * n_words_ + w] |= bits_[parent * n_words_ + w];
+    bits_[into * n_words_ + parent / 64] |= std::uint64_t{1} << (parent % 64);
+  }
+
+  void visit(std::size_t v, const std::vector<std::vector<std::int32_t>>& parents,
+             std::vector<std::uint8_t>& done) {
+    if (done[v]) return;
+    done[v] = 1;
+    for (const auto p : parents[v]) {
+      visit(static_cast<std::size_t>(p), parents, done);
+      merge(static_cast<std::size_t>(p), v);
+    }
+  }
+
+  std::size_t n_vars_, n_words_;
+  std::vector<std::uint64_t> bits_;
+};
+
+enum class Kind : std::uint8_t { none, add, remove, reverse };
+
+struct Change {
+  Kind kind = Kind::none;
+  std::size_t parent = 0, child = 0;
+  double gain = kMinusInfinity;
+};
+
+class Climber {
+ public:
+  Climber(const FamilyScorer& scorer, const ParentRules& rules, const GreedyOptions& options,
+          std::size_t n_threads, const Stop& stop)
+      : scorer_(scorer),
+        rules_(rules),
+        options_(options),
+        stop_(stop),
+        n_vars_(scorer.counter().table().n_vars),
+        scratch_(resolve_threads(n_threads)),
+        rng_(options.seed, 0),
+        ancestry_(n_vars_),
+        scores_(n_vars_, 0.0),
+        gains_(n_vars_ * n_vars_, kMinusInfinity),
+        best_add_(n_vars_, kStale),
+        last_changed_(n_vars_ * n_vars_, 0),
+        // Half of the pairs stay free, or a climb among few variables could not move.
+        tabu_length_(std::min(options.tabu_length, n_vars_ * n_vars_ / 4)) {
+    if (options.seconds > 0)
+      deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(options.seconds));
+  }
+
+  GreedyResult run(const std::vector<std::vector<std::int32_t>>& start) {
+    best_parents_ = start;
+    load(start);
+    best_ = is_cut_ ? kMinusInfinity : total_;
+    climb();
+    for (std::size_t r = 0; r < options_.restarts && !is_over(); ++r) {
+      load(perturbed(best_parents_));
+      climb();
+    }
+    return {best_, best_parents_, n_changes_, over_};
+  }
+
+ private:
+  static constexpr std::size_t kStale = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t kNoParent = kStale - 1;
+
+  bool is_over() {
+    if (!over_ && ((stop_ && stop_()) || Clock::now() > deadline_)) over_ = true;
+    return over_;
+  }
+
+  bool may_add(std::size_t parent, std::size_t child) const {
+    return parent != child && rules_.allowed[child * n_vars_ + parent] &&
+           static_cast<std::int32_t>(parents_[child].size()) < rules_.limit[child];
+  }
+  bool may_remove(std::size_t parent, std::size_t child) const {
+    return !rules_.required[child * n_vars_ + parent];
+  }
+  double& gain(std::size_t parent, std::size_t child) { return gains_[child * n_vars_ + parent]; }
+
+  void load(const std::vector<std::vector<std::int32_t>>& parents) {
+    const bool is_first = parents_.empty();
+    std::vector<std::size_t> stale;
+    for (std::size_t c = 0; c < n_vars_; ++c)
+      if (is_first || parents_[c] != parents[c]) stale.push_back(c);
+    parents_ = parents;
+    ancestry_.rebuild(parents_);
+    refresh(stale);
+    std::fill(last_changed_.begin(), last_changed_.end(), 0);
+    add_up();
+  }
+
+  void add_up() {
+    total_ = 0.0;
+    for (const auto score : scores_) total_ += score;
+  }
+
+  // Finds out what adding or removing each parent of these children would change: remembered, or
+  // scored anew.
+  void refresh(const std::vector<std::size_t>& children) {
+    std::vector<std::size_t> unknown;
+    for (const auto c : children)
+      if (!recall(c)) unknown.push_back(c);
+    // A search that is over before that is done has scores of no use, and nothing looks at them.
+    if (!score_changes(unknown))
+      is_cut_ = true;
+    else
+      for (const auto c : unknown) remember(c);
+  }
+
+  bool score_changes(const std::vector<std::size_t>& children) {
+    // Starting threads costs about as much as a hundred small tables.
+    const bool is_large = children.size() > 1 || n_vars_ >= 256;
+    const std::size_t n_parts =
+        is_large ? std::max((n_vars_ + kPart - 1) / kPart, std::size_t{1}) : 1;
+    const std::size_t n_threads = is_large ? scratch_.size() : 1;
+    return parallel_for(
+        children.size() * n_parts, n_threads, [&] { return is_over(); },
+        [&](std::size_t task, std::size_t thread) {
+          const std::size_t part = task % n_parts;
+          refresh_range(children[task / n_parts], n_vars_ * part / n_parts,
+                        n_vars_ * (part + 1) / n_parts, scratch_[thread]);
+        });
+  }
+
+  // Restarts meet the same families again and again.
+  bool recall(std::size_t child) {
+    const auto known = known_.find(parents_[child], static_cast<std::int32_t>(child));
+    if (!known) return false;
+    scores_[child] = known_scores_[*known];
+    best_add_[child] = kStale;
+    std::copy_n(known_gains_.begin() + static_cast<std::ptrdiff_t>(*known * n_vars_), n_vars_,
+                gains_.begin() + static_cast<std::ptrdiff_t>(child * n_vars_));
+    return true;
+  }
+  void remember(std::size_t child) {
+    if (known_gains_.size() + n_vars_ > kMostRemembered) return;
+    known_.insert(parents_[child], static_cast<std::int32_t>(child));
+    known_scores_.push_back(scores_[child]);
+    const auto row = gains_.begin() + static_cast<std::ptrdiff_t>(child * n_vars_);
+    known_gains_.insert(known_gains_.end(), row, row + static_cast<std::ptrdiff_t>(n_vars_));
+  }
+
+  void refresh_range(std::size_t child, std::size_t begin, std::size_t end,
+                     FamilyScorer::Scratch& scratch) {
+    const auto c = static_cast<std::int32_t>(child);
+    const auto& parents = parents_[child];
+    const double now = scorer_.family(c, parents, scratch);
+    if (begin == 0) {
+      scores_[child] = now;
+      best_add_[child] = kStale;
+    }
+    std::vector<std::int32_t> set, added;
+    for (std::size_t p = begin; p < end; ++p) {
+      gain(p, child) = kMinusInfinity;
+      if (std::ranges::binary_search(parents, static_cast<std::int32_t>(p))) {
+        set.clear();
+        for (const auto q : parents)
+          if (static_cast<std::size_t>(q) != p) set.push_back(q);
+        gain(p, child) = scorer_.family(c, set, scratch) - now;
+      } else if (may_add(p, child)) {
+        added.push_back(static_cast<std::int32_t>(p));
+      }
+    }
+    score_additions(child, added, now, scratch);
+  }
+
+  // The tables of (parents, child, new parent) share all but their last variable.
+  void score_additions(std::size_t child, const std::vector<std::int32_t>& added, double now,
+                       FamilyScorer::Scratch& scratch) {
+    const auto& parents = parents_[child];
+    const std::size_t size = parents.size() + 2;
+    std::vector<std::int32_t> members;
+    std::vector<VariableSet> sets;
+    members.reserve(added.size() * size);
+    for (const auto p : added) {
+      members.insert(members.end(), parents.begin(), parents.end());
+      members.push_back(static_cast<std::int32_t>(child));
+      members.push_back(p);
+      sets.emplace_back(members.data() + members.size() - size, size);
+    }
+    const auto& counter = scorer_.counter();
+    const auto card = static_cast<std::size_t>(counter.table().card[child]);
+    std::vector<std::int32_t> sparse, family;
+    std::vector<std::uint32_t> margin;
+    scorer_.visit_counts(sets, scratch, [&](std::size_t s, auto counts) {
+      const double n_cells = counter.n_cells(sets[s]);
+      if (static_cast<double>(counts.size()) != n_cells || counter.is_weighted()) {
+        sparse.push_back(added[s]);
+        return;
+      }
+      const auto parent_card =
+          static_cast<std::size_t>(counter.table().card[static_cast<std::size_t>(added[s])]);
+      margin.assign(counts.size() / card, 0);
+      for (std::size_t j = 0, cell = 0; j < margin.size(); j += parent_card)
+        for (std::size_t k = 0; k < card; ++k)
+          for (std::size_t l = 0; l < parent_card; ++l)
+            margin[j + l] += static_cast<std::uint32_t>(counts[cell++]);
+      family.assign(parents.begin(), parents.end());
+      family.push_back(added[s]);
+      const double score =
+          scorer_.value(counts, scorer_.joint_pseudo_count(sets[s]), n_cells, scratch) -
+          scorer_.value(std::span<const std::uint32_t>(margin),
+                        scorer_.parent_pseudo_count(family, static_cast<std::int32_t>(card)),
+                        n_cells / static_cast<double>(card), scratch) -
+          scorer_.penalty(n_cells, static_cast<std::int32_t>(card), family.size());
+      gain(static_cast<std::size_t>(added[s]), child) = score - now;
+    });
+    for (const auto p : sparse) {
+      family.assign(parents.begin(), parents.end());
+      family.insert(std::ranges::upper_bound(family, p), p);
+      gain(static_cast<std::size_t>(p), child) =
+          scorer_.family(static_cast<std::int32_t>(child), family, scratch) - now;
+    }
+  }
+
+  bool is_tabu(std::size_t parent, std::size_t child) const {
+    const auto last = last_changed_[std::min(parent, child) * n_vars_ + std::max(parent, child)];
+    return last > 0 && n_moves_ - last < tabu_length_;
+  }
+
+  bool reversal_is_acyclic(std::size_t parent, std::size_t child) const {
+    for (const auto q : parents_[child])
+      if (static_cast<std::size_t>(q) != parent &&
+          ancestry_.holds(parent, static_cast<std::size_t>(q)))
+        return false;
+    return true;
+  }
+
+  // The best change; a tabu one only when it leads to a new best.
+  Change best_change() {
+    Change best;
+    const double needed = best_ + kTolerance - total_;
+    auto consider = [&](Kind kind, std::size_t parent, std::size_t child, double change) {
+      if (change > best.gain && (change > needed || !is_tabu(parent, child)))
+        best = {kind, parent, child, change};
+    };
+    for (std::size_t c = 0; c < n_vars_; ++c) {
+      for (const auto q : parents_[c]) {
+        const auto p = static_cast<std::size_t>(q);
+        if (!may_remove(p, c)) continue;
+        const double removal = gain(p, c);
+        consider(Kind::remove, p, c, removal);
+        if (may_add(c, p) && removal + gain(c, p) > best.gain && reversal_is_acyclic(p, c))
+          consider(Kind::reverse, p, c, removal + gain(c, p));
+      }
+      consider_additions(c, best, consider);
+    }
+    return best;
+  }
+
+  template <class Consider>
+  void consider_additions(std::size_t c, const Change& best, Consider&& consider) {
+    if (best_add_[c] == kStale) {
+      best_add_[c] = kNoParent;
+      double most = kMinusInfinity;
+      for (std::size_t p = 0; p < n_vars_; ++p)
+        if (gain(p, c) > most && is_addition(p, c)) most = gain(p, c), best_add_[c] = p;
+    }
+    const std::size_t first = best_add_[c];
+    if (first == kNoParent || gain(first, c) <= best.gain) return;
+    if (!ancestry_.holds(c, first) && !is_tabu(first, c)) {
+      consider(Kind::add, first, c, gain(first, c));
+      return;
+    }
+    for (std::size_t p = 0; p < n_vars_; ++p)
+      if (gain(p, c) > best.gain && is_addition(p, c) && !ancestry_.holds(c, p))
+        consider(Kind::add, p, c, gain(p, c));
+  }
+
+  bool is_addition(std::size_t p, std::size_t c) const {
+    return may_add(p, c) && !std::ranges::binary_search(parents_[c], static_cast<std::int32_t>(p));
+  }
+
+  void insert_parent(std::size_t parent, std::size_t child) {
+    auto& parents = parents_[child];
+    parents.insert(std::ranges::upper_bound(parents, static_cast<std::int32_t>(parent)),
+                   static_cast<std::int32_t>(parent));
+  }
+  void erase_parent(std::size_t parent, std::size_t child) {
+    std::erase(parents_[child], static_cast<std::int32_t>(parent));
+  }
+
+  void apply(const Change& change) {
+    const auto [kind, parent, child, change_gain] = change;
+    if (kind == Kind::add) {
+      insert_parent(parent, child);
+      ancestry_.add(parent, child);
+      refresh({child});
+    } else {
+      erase_parent(parent, child);
+      if (kind == Kind::reverse) insert_parent(child, parent);
+      ancestry_.rebuild(parents_);
+      refresh({child});
+      if (kind == Kind::reverse) refresh({parent});
+    }
+    ++n_moves_;
+    ++n_changes_;
+    last_changed_[std::min(parent, child) * n_vars_ + std::max(parent, child)] = n_moves_;
+    add_up();
+  }
+
+  void climb() {
+    std::size_t idle = 0;
+    while (!is_over()) {
+      if (keep_if_best()) idle = 0;
+      if (options_.progress) options_.progress->note(total_);
+      const Change change = best_change();
+      if (change.kind == Kind::none) break;
+      if (change.gain <= kTolerance && ++idle > options_.tabu_moves) break;
+      apply(change);
+    }
+    keep_if_best();
+  }
+
+  bool keep_if_best() {
+    if (is_cut_ || total_ <= best_ + kTolerance) return false;
+    best_ = total_;
+    best_parents_ = parents_;
+    return true;
+  }
+
+  // A DAG near `parents` that keeps the rules: some variables without arcs, some new arcs.
+  std::vector<std::vector<std::int32_t>> perturbed(
+      const std::vector<std::vector<std::int32_t>>& parents) {
+    const auto current = parents_;  // which the gains belong to
+    parents_ = parents;
+    ancestry_.rebuild(parents_);
+    // Measured on ALARM, HAILFINDER and ANDES: variables taken out and put back find more than
+    // as many changes of single arcs.
+    const std::size_t n_isolated = 2 + rng_.below(std::max<std::size_t>(7, n_vars_ / 10));
+    for (std::size_t k = 0; k < n_isolated; ++k) isolate(rng_.below(n_vars_));
+    ancestry_.rebuild(parents_);
+    const std::size_t n_added = rng_.below(5);
+    for (std::size_t k = 0; k < n_added; ++k) add_some_arc();
+    return std::exchange(parents_, current);
+  }
+
+  // Takes all arcs of a variable away but the required ones.
+  void isolate(std::size_t variable) {
+    std::erase_if(parents_[variable], [&](std::int32_t p) {
+      return may_remove(static_cast<std::size_t>(p), variable);
+    });
+    for (std::size_t c = 0; c < n_vars_; ++c)
+      if (may_remove(variable, c)) erase_parent(variable, c);
+  }
+
+  void add_some_arc() {
+    for (std::size_t attempt = 0; attempt < 20; ++attempt) {
+      const std::size_t p = rng_.below(n_vars_), c = rng_.below(n_vars_);
+      if (!is_addition(p, c) || ancestry_.holds(c, p)) continue;
+      insert_parent(p, c);
+      ancestry_.add(p, c);
+      return;
+    }
+  }
+
+  // Parents per task: a stop is noticed between two tasks.
+  static constexpr std::size_t kPart = 128;
+  // Gains that are kept: 128 MB.
+  static constexpr std::size_t kMostRemembered = std::size_t{1} << 24;
+  static constexpr double kTolerance = 1e-9;
+
+  const FamilyScorer& scorer_;
+  const ParentRules& rules_;
+  const GreedyOptions& options_;
+  const Stop& stop_;
+  std::size_t n_vars_;
+  std::vector<FamilyScorer::Scratch> scratch_;
+  Rng rng_;
+  Clock::time_point deadline_ = Clock::time_point::max();
+  Ancestry ancestry_;
+  std::vector<std::vector<std::int32_t>> parents_, best_parents_;
+  std::vector<double> scores_;
+  std::vector<double> gains_;          // [child][parent]: of adding it, or of removing it
+  std::vector<std::size_t> best_add_;  // per child, cycles aside
+  SetIndex known_{256};                // (parents, child) whose gains are remembered
+  std::vector<double> known_scores_, known_gains_;
+  std::vector<std::size_t> last_changed_;
+  std::size_t tabu_length_;
+  double total_ = 0.0, best_ = 0.0;
+  std::size_t n_moves_ = 0, n_changes_ = 0;
+  bool over_ = false, is_cut_ = false;
+};
+
+}  // namespace
+
+GreedyResult climb_greedily(const FamilyScorer& scorer, const ParentRules& rules,
+                            const std::vector<std::vector<std::int32_t>>& start,
+                            const GreedyOptions& options, std::size_t n_threads, const Stop& stop) {
+  return Climber(scorer, rules, options, n_threads, stop).run(start);
+}
+
+}  // namespace bayesmend

@@ -1,0 +1,377 @@
+#include "core/structure/order.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <span>
+
+#include "core/base/rng.hpp"
+
+namespace bayesmend {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Minus infinity forbids a candidate; such ones come last.
+bool is_possible(const ParentLists& lists, std::size_t candidate) {
+  return lists.scores[candidate] > -std::numeric_limits<double>::infinity();
+}
+
+// A sum of scores where some variables may be without any candidate: they count first, and apart,
+// so that the sum keeps its digits.
+struct Total {
+  std::int64_t n_without = 0;
+  double score = 0.0;
+
+  void add(const Total& other, int sign) {
+    n_without += sign * other.n_without;
+    score += sign * other.score;
+  }
+  bool beats(const Total& other, double tolerance) const {
+    if (n_without != other.n_without) return n_without < other.n_without;
+    return score > other.score + tolerance;
+  }
+};
+
+// For each variable, its candidates by member: which better set does a new predecessor open?
+class MemberIndex {
+ public:
+  explicit MemberIndex(const ParentLists& lists) : first_(lists.n_vars() + 1, 0) {
+    std::vector<std::pair<std::int32_t, std::int64_t>> pairs;
+    for (std::size_t v = 0; v < lists.n_vars(); ++v) {
+      pairs.clear();
+      for (std::size_t c = lists.begin(v); c < lists.end(v) && is_possible(lists, c); ++c)
+        for (const auto member : lists.of(c))
+          pairs.emplace_back(member, static_cast<std::int64_t>(c));
+      std::sort(pairs.begin(), pairs.end());
+      for (std::size_t p = 0; p < pairs.size(); ++p) {
+        if (p == 0 || pairs[p].first != pairs[p - 1].first) {
+          members_.push_back(pairs[p].first);
+          starts_.push_back(candidates_.size());
+        }
+        candidates_.push_back(pairs[p].second);
+      }
+      first_[v + 1] = members_.size();
+    }
+    starts_.push_back(candidates_.size());
+  }
+
+  // Candidates of `variable` that contain `member`, best first.
+  std::span<const std::int64_t> holding(std::size_t variable, std::int32_t member) const {
+    const auto begin = members_.begin() + static_cast<std::ptrdiff_t>(first_[variable]);
+    const auto end = members_.begin() + static_cast<std::ptrdiff_t>(first_[variable + 1]);
+    const auto found = std::lower_bound(begin, end, member);
+    if (found == end || *found != member) return {};
+    const auto m = static_cast<std::size_t>(found - members_.begin());
+    return {candidates_.data() + starts_[m], starts_[m + 1] - starts_[m]};
+  }
+
+ private:
+  std::vector<std::size_t> first_;
+  std::vector<std::int32_t> members_;
+  std::vector<std::size_t> starts_;
+  std::vector<std::int64_t> candidates_;
+};
+
+class Chain {
+ public:
+  Chain(const ParentLists& lists, const MemberIndex& index, const OrderOptions& options, Rng rng,
+        const std::atomic<bool>& stopped, Clock::time_point deadline)
+      : lists_(lists),
+        index_(index),
+        options_(options),
+        rng_(rng),
+        stopped_(stopped),
+        deadline_(deadline),
+        n_vars_(lists.n_vars()),
+        position_(n_vars_),
+        choice_(n_vars_, -1),
+        dirty_(n_vars_, 0) {
+    double best = 0.0;
+    for (std::size_t v = 0; v < n_vars_; ++v)
+      if (is_possible(lists, lists.begin(v))) best += std::abs(lists.scores[lists.begin(v)]);
+    // More than sums of such numbers lose by rounding.
+    tolerance_ = std::max(1e-9, 1e-13 * best);
+  }
+
+  OrderResult run(std::vector<std::int32_t> order) {
+    set_order(std::move(order));
+    std::fill(dirty_.begin(), dirty_.end(), 1);
+    climb();
+    Snapshot best{order_, position_, choice_};
+    Total best_total = total();
+    note(best_total);
+    std::size_t idle = 0, n_perturbations = 0;
+    while (n_vars_ > 2 && idle < options_.patience && !is_over()) {
+      perturb();
+      climb();
+      ++n_perturbations;
+      ++idle;
+      const Total now = total();
+      note(now);
+      if (now.beats(best_total, tolerance_)) idle = 0;
+      if (!best_total.beats(now, 0.0)) {
+        best_total = now;
+        best = {order_, position_, choice_};
+      } else {
+        order_ = best.order;
+        position_ = best.position;
+        choice_ = best.choice;
+      }
+    }
+    return {best_total.n_without > 0 ? kMinusInfinity : best_total.score, best.choice,
+            n_perturbations, is_over()};
+  }
+
+ private:
+  struct Snapshot {
+    std::vector<std::int32_t> order;
+    std::vector<std::size_t> position;
+    std::vector<std::int64_t> choice;
+  };
+
+  bool is_over() {
+    if (over_) return true;
+    if ((++ticks_ & 15) == 0 &&
+        (stopped_.load(std::memory_order_relaxed) || Clock::now() > deadline_))
+      over_ = true;
+    return over_;
+  }
+
+  bool is_open(std::size_t variable, std::int64_t candidate) const {
+    for (const auto member : lists_.of(static_cast<std::size_t>(candidate)))
+      if (position_[static_cast<std::size_t>(member)] > position_[variable]) return false;
+    return true;
+  }
+
+  Total value(std::int64_t candidate) const {
+    if (candidate < 0) return {1, 0.0};
+    return {0, lists_.scores[static_cast<std::size_t>(candidate)]};
+  }
+
+  void note(const Total& now) const {
+    if (options_.progress && now.n_without == 0) options_.progress->note(now.score);
+  }
+
+  // First candidate from `from` on that the predecessors allow; -1 when there is none.
+  std::int64_t first_open(std::size_t variable, std::int64_t from) const {
+    for (auto c = from; c < lists_.offsets[variable + 1]; ++c)
+      if (!is_possible(lists_, static_cast<std::size_t>(c)))
+        break;
+      else if (is_open(variable, c))
+        return c;
+    return -1;
+  }
+
+  void set_order(std::vector<std::int32_t> order) {
+    order_ = std::move(order);
+    for (std::size_t q = 0; q < n_vars_; ++q) position_[static_cast<std::size_t>(order_[q])] = q;
+    const auto before = choice_;
+    for (std::size_t v = 0; v < n_vars_; ++v) choice_[v] = first_open(v, lists_.offsets[v]);
+    mark_changes(before);
+  }
+
+  // A variable is worth moving again when its own choice changed or that of a child or parent.
+  void mark_changes(const std::vector<std::int64_t>& before) {
+    for (std::size_t v = 0; v < n_vars_; ++v) {
+      if (choice_[v] == before[v]) continue;
+      dirty_[v] = 1;
+      for (const auto choice : {choice_[v], before[v]}) {
+        if (choice < 0) continue;
+        for (const auto member : lists_.of(static_cast<std::size_t>(choice)))
+          dirty_[static_cast<std::size_t>(member)] = 1;
+      }
+    }
+  }
+
+  Total total() const {
+    Total sum;
+    for (const auto choice : choice_) sum.add(value(choice), 1);
+    return sum;
+  }
+
+  // From the variables that changed alone, so that no rounding of the others enters.
+  Total gain_over(const std::vector<std::int64_t>& before) const {
+    Total gain;
+    for (std::size_t v = 0; v < n_vars_; ++v) {
+      if (choice_[v] == before[v]) continue;
+      gain.add(value(choice_[v]), 1);
+      gain.add(value(before[v]), -1);
+    }
+    return gain;
+  }
+
+  // Exchanges the variables at q and q + 1, and adds to `change` what that brings.
+  void swap(std::size_t q, Total& change) {
+    const auto left = static_cast<std::size_t>(order_[q]);
+    const auto right = static_cast<std::size_t>(order_[q + 1]);
+    std::swap(order_[q], order_[q + 1]);
+    position_[left] = q + 1;
+    position_[right] = q;
+    // `right` loses a predecessor.
+    if (const auto old = choice_[right]; old >= 0) {
+      const auto members = lists_.of(static_cast<std::size_t>(old));
+      if (std::ranges::find(members, static_cast<std::int32_t>(left)) != members.end()) {
+        choice_[right] = first_open(right, old + 1);
+        change.add(value(choice_[right]), 1);
+        change.add(value(old), -1);
+      }
+    }
+    // `left` gains one: only sets that hold it are new.
+    const auto old = choice_[left];
+    for (const auto c : index_.holding(left, static_cast<std::int32_t>(right))) {
+      if (old >= 0 && c >= old) break;
+      if (!is_open(left, c)) continue;
+      choice_[left] = c;
+      change.add(value(c), 1);
+      change.add(value(old), -1);
+      break;
+    }
+  }
+
+  // Moves the window of `width` variables that starts at q one place to the left or right.
+  void shift_left(std::size_t q, std::size_t width, Total& change) {
+    for (std::size_t w = 0; w < width; ++w) swap(q - 1 + w, change);
+  }
+  void shift_right(std::size_t q, std::size_t width, Total& change) {
+    for (std::size_t w = width; w-- > 0;) swap(q + w, change);
+  }
+
+  // Tries every place for the window and leaves it at the best.
+  void reinsert(std::size_t start, std::size_t width) {
+    Total change, best_change;
+    std::size_t best = start, q = start;
+    auto note_place = [&] {
+      if (change.beats(best_change, tolerance_)) best_change = change, best = q;
+    };
+    while (q > 0) {
+      shift_left(q, width, change);
+      --q;
+      note_place();
+    }
+    for (; q < start; ++q) shift_right(q, width, change);
+    change = {};
+    while (q + width < n_vars_) {
+      shift_right(q, width, change);
+      ++q;
+      note_place();
+    }
+    for (; q > best; --q) shift_left(q, width, change);
+  }
+
+  // Moves variables and windows until none that changed can be moved to advantage.
+  void climb() {
+    std::vector<std::uint8_t> touched(n_vars_, 0);
+    std::vector<std::int32_t> sequence;
+    for (std::size_t width = 1; width <= options_.max_window && width < n_vars_;) {
+      sequence.clear();
+      for (std::size_t v = 0; v < n_vars_; ++v) {
+        touched[v] |= dirty_[v];
+        if (width == 1 ? dirty_[v] : touched[v]) sequence.push_back(static_cast<std::int32_t>(v));
+      }
+      if (width == 1) std::fill(dirty_.begin(), dirty_.end(), 0);
+      for (std::size_t i = sequence.size(); i > 1; --i)
+        std::swap(sequence[i - 1], sequence[rng_.below(i)]);
+      bool rose = false;
+      for (const auto v : sequence) {
+        if (is_over()) return;
+        const auto q = position_[static_cast<std::size_t>(v)];
+        if (q + width > n_vars_) continue;
+        const auto before = choice_;
+        reinsert(q, width);
+        if (!gain_over(before).beats({}, tolerance_)) continue;
+        mark_changes(before);
+        rose = true;
+      }
+      // Wider windows only where narrower ones no longer help.
+      width = rose ? 1 : width + 1;
+    }
+  }
+
+  void perturb() {
+    const std::size_t n_moves = 1 + rng_.below(5);
+    std::fill(dirty_.begin(), dirty_.end(), 0);
+    auto order = order_;
+    for (std::size_t k = 0; k < n_moves; ++k) {
+      const std::size_t from = rng_.below(n_vars_), to = rng_.below(n_vars_);
+      const auto moved = order[from];
+      order.erase(order.begin() + static_cast<std::ptrdiff_t>(from));
+      order.insert(order.begin() + static_cast<std::ptrdiff_t>(to), moved);
+      dirty_[static_cast<std::size_t>(moved)] = 1;
+    }
+    set_order(std::move(order));
+  }
+
+  static constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+  const ParentLists& lists_;
+  const MemberIndex& index_;
+  const OrderOptions& options_;
+  Rng rng_;
+  const std::atomic<bool>& stopped_;
+  Clock::time_point deadline_;
+  std::size_t n_vars_;
+  std::vector<std::int32_t> order_;
+  std::vector<std::size_t> position_;
+  std::vector<std::int64_t> choice_;
+  std::vector<std::uint8_t> dirty_;  // worth moving again
+  double tolerance_ = 0.0;
+  std::size_t ticks_ = 0;
+  bool over_ = false;
+};
+
+}  // namespace
+
+OrderResult search_orders(const ParentLists& lists, const std::vector<std::int32_t>& start,
+                          const OrderOptions& options, std::size_t n_threads, const Stop& stop) {
+  // Among more variables a climb from a random order takes long and ends low.
+  constexpr std::size_t kFewVars = 100;
+  const MemberIndex index(lists);
+  const std::size_t n_chains = std::max<std::size_t>(options.n_chains, 1);
+  n_threads = std::min(resolve_threads(n_threads), n_chains);
+  const auto began = Clock::now();
+  std::atomic<bool> stopped{false};
+  std::vector<OrderResult> results(n_chains);
+  // Chains that share a thread share its time.
+  const std::size_t rounds = (n_chains + n_threads - 1) / n_threads;
+  auto run = [&](std::size_t chain) {
+    auto deadline = Clock::time_point::max();
+    if (options.seconds > 0) {
+      const double share = options.seconds / static_cast<double>(rounds) *
+                           static_cast<double>(chain / n_threads + 1);
+      deadline =
+          began + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(share));
+    }
+    Rng rng(options.seed, chain);
+    std::vector<std::int32_t> order(start);
+    if (order.empty() || (chain > 0 && lists.n_vars() <= kFewVars)) {
+      order.resize(lists.n_vars());
+      std::iota(order.begin(), order.end(), 0);
+      for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i)]);
+    }
+    results[chain] = Chain(lists, index, options, rng, stopped, deadline).run(std::move(order));
+  };
+  // The work of a chain ends through `stopped`, not by leaving later chains out.
+  parallel_for(
+      n_chains, n_threads,
+      [&] {
+        if (stop && stop()) stopped = true;
+        return false;
+      },
+      [&](std::size_t chain, std::size_t) { run(chain); }, Caller::waits);
+  std::size_t best = 0;
+  for (std::size_t c = 1; c < n_chains; ++c)
+    if (results[c].score > results[best].score) best = c;
+  OrderResult result = results[best];
+  result.n_perturbations = 0;
+  for (const auto& each : results) {
+    result.n_perturbations += each.n_perturbations;
+    result.stopped |= each.stopped;
+  }
+  return result;
+}
+
+}  // namespace bayesmend

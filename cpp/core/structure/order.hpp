@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/parallel.hpp"
+#include "core/structure/parentlists.hpp"
+
+namespace bayesmend {
+
+struct OrderOptions {
+  std::size_t n_chains = 1;    // independent searches; the best one counts
+  std::size_t patience = 100;  // perturbations in a row without gain that end a chain
+  std::size_t max_window = 3;  // longest run of variables moved together
+  double seconds = 0.0;        // 0: no limit
+  std::uint64_t seed = 0;
+  Progress* progress = nullptr;
+};
+
+struct OrderResult {
+  double score = 0.0;
+  std::vector<std::int64_t> choices;  // candidate of each variable
+  std::size_t n_perturbations = 0;
+  bool stopped = false;
+};
+
+// Local search over orders: each variable takes its best candidate among its predecessors, and
+// the order moves by insertion of single variables and of windows (Scanagatta et al. 2015, 2017).
+// `start` is the order of the first chain, or empty.
+OrderResult search_orders(const ParentLists& lists, const std::vector<std::int32_t>& start,
+                          const OrderOptions& options, std::size_t n_threads, const Stop& stop);
+
+}  // namespace bayesmend

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/structure/parentlists.hpp"
+
+namespace bayesmend {
+
+struct RoundingLimits {
+  std::size_t kicks = 0;  // perturbations of the local optimum, each followed by a local search
+  std::uint64_t seed = 0;
+  double seconds = 1e9;
+};
+
+struct Selection {
+  std::vector<std::int32_t> chosen;  // the candidate of each variable, or -1: none fits
+  std::vector<std::int32_t> order;   // parents before children
+};
+
+// An acyclic selection near the weights (one per candidate, as from a linear programme):
+// an order in which most of the weight fits, improved by moving one variable at a time to
+// its best place until no move gains, then kicked and improved again.
+Selection order_from_lp(const ParentLists& families, std::span<const double> weights,
+                        const RoundingLimits& limits);
+
+}  // namespace bayesmend

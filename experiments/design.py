@@ -1,0 +1,376 @@
+"""What an experiment is: settings, repetitions and methods, laid out before any run.
+
+A *setting* is a cell of the design (a network, a mechanism, a hidden value), a *run* is
+one repetition of a setting: a table with hidden cells whose truth is kept. Every method
+gets the same tables, so that results are paired. The seed of a run follows from the
+seed of the experiment, the stream of the setting and the number of the repetition,
+hence a short experiment is the beginning of a long one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bayesmend.data.table import IncompleteData
+from bayesmend.hiding.record import Hidden
+from bayesmend.network.network import Network
+from experiments.sources import DataFolder
+
+__all__ = [
+    "ACCURACY",
+    "Answer",
+    "Block",
+    "Curves",
+    "Experiment",
+    "Measure",
+    "Method",
+    "Place",
+    "Run",
+    "Setting",
+    "Task",
+    "fingerprint",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A cell of the design.
+
+    Parameters
+    ----------
+    name : str
+        Its name within the experiment, such as ``asia/0``.
+    parameters : mapping
+        What `Experiment.make` needs to know, in plain types; a change of it is a change
+        of protocol.
+    repetitions : sequence of int
+        The numbers of its repetitions.
+    stream : str, optional
+        Settings with the same stream get the same seeds; its name by default.
+    methods : tuple of str, optional
+        The methods to run here; all by default.
+    files : tuple of str
+        The data files that `Experiment.make` reads for it.
+    """
+
+    name: str
+    parameters: Mapping[str, Any]
+    repetitions: Sequence[int]
+    stream: str = ""
+    methods: tuple[str, ...] | None = None
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One repetition of a setting.
+
+    Examples
+    --------
+    >>> run = Run(Setting("asia/0", {"state": 0}, range(100)), 7, base_seed=1)
+    >>> run.seed == Run(run.setting, 7, base_seed=1).seed
+    True
+    >>> run.seed == run.seed_of(7), run.seed == run.seed_of(8)
+    (True, False)
+    """
+
+    setting: Setting
+    repetition: int
+    base_seed: int
+
+    @property
+    def seed(self) -> int:
+        """The seed of the table and of the methods."""
+        return self.seed_of(self.repetition)
+
+    def seed_of(self, *words: object) -> int:
+        """Give a seed that several runs of a stream can share, below 2**32."""
+        stream = self.setting.stream or self.setting.name
+        text = "|".join(map(str, (self.base_seed, stream, *words)))
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a method gets to see, and what it is judged by.
+
+    Parameters
+    ----------
+    hidden : Hidden
+        The table with holes (``hidden.data``) and the truth about them.
+    network : Network, optional
+        The network that the rows come from; for reference methods and measures only.
+    target : str, optional
+        The one variable with hidden cells, for classifiers.
+    """
+
+    hidden: Hidden
+    network: Network | None = None
+    target: str | None = None
+
+    @property
+    def data(self) -> IncompleteData:
+        """The table with holes."""
+        return self.hidden.data
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a method makes of a task.
+
+    Parameters
+    ----------
+    completed : IncompleteData
+        The table without holes.
+    score, bound : float, optional
+        Where the method has them.
+    status : str
+        What is known about the answer, in words.
+    network : Network, optional
+        What was learned, for measures.
+    extra : mapping
+        More fields for the raw row, in plain types.
+    """
+
+    completed: IncompleteData
+    score: float | None = None
+    bound: float | None = None
+    status: str = ""
+    network: Network | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A way to fill the holes.
+
+    Parameters
+    ----------
+    name : str
+        As in raw rows and on the command line.
+    label : str
+        As in tables and figures.
+    solve : callable
+        ``solve(task, seed=..., n_threads=..., **options)`` returns an `Answer`; a
+        function of a module, since worker processes import it.
+    options : mapping
+        Passed to `solve`, in plain types; a change of them is a change of protocol.
+    family : str
+        Of several methods of one family (the kernels of a support vector machine) the
+        table shows the best in the mean.
+    is_reference : bool
+        It knows what the others do not (the true network) and does not compete.
+    reports : tuple of str, optional
+        The measures that say something about it; all by default.
+    needs : tuple of str
+        Modules of other packages that `solve` imports.
+    """
+
+    name: str
+    label: str
+    solve: Callable[..., Answer]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    family: str = ""
+    is_reference: bool = False
+    reports: tuple[str, ...] | None = None
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A field of the raw rows that a table reports.
+
+    Parameters
+    ----------
+    name : str
+        The field.
+    label : str
+        Its name in tables and figures, with the unit.
+    scale : float
+        Raw values are multiplied by it; 100 for percentages.
+    digits : int
+        Decimals in the table.
+    is_better_high : bool
+        Whether more is better.
+    is_contest : bool
+        Whether the best are marked; some measures describe and do not judge.
+    limits : tuple of float, optional
+        Between which scaled values lie; axes and intervals end there.
+    is_success : bool
+        Whether a run succeeds or fails, 1 or 0: the table reports shares of runs.
+    """
+
+    name: str
+    label: str
+    scale: float = 1.0
+    digits: int = 2
+    is_better_high: bool = True
+    is_contest: bool = True
+    limits: tuple[float, float] | None = None
+    is_success: bool = False
+
+
+ACCURACY = Measure("accuracy", "accuracy (%)", scale=100.0, limits=(0.0, 100.0))
+"""The share of hidden cells recovered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines of the result table that belong together: one per method.
+
+    Parameters
+    ----------
+    label : str
+        What the lines are about.
+    settings : tuple of str
+        The settings behind it. The value of a repetition is the mean over those of them
+        that have it; settings with repetitions of their own count by their numbers of
+        them in the whole design.
+    published : str
+        The name of the published block, in `experiments.published`.
+    is_drawn : bool
+        Whether the figure shows it.
+    """
+
+    label: str
+    settings: tuple[str, ...]
+    published: str = ""
+    is_drawn: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the result of a method in a block goes in a figure of curves.
+
+    Parameters
+    ----------
+    panel : str
+        Title of the panel.
+    x : float
+        Position on the axis.
+    curve : str
+        Label of the curve; one is drawn through all places with the same label.
+    colour : str or int
+        The method whose colour it has, or a number for the next of a few colours.
+    """
+
+    panel: str
+    x: float
+    curve: str
+    colour: str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """How to draw a sweep: curves over an axis in place of a row for each method.
+
+    Parameters
+    ----------
+    x_label : str
+        What is on the axis.
+    place : callable
+        ``place(block, method)`` gives a `Place`, or None for what is not drawn.
+    is_log : bool
+        Whether the axis is logarithmic.
+    """
+
+    x_label: str
+    place: Callable[[Block, Method], Place | None]
+    is_log: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A design: which tables, which methods, and how the results are laid out.
+
+    Parameters
+    ----------
+    name, title : str
+        Name on the command line, and heading.
+    settings, methods, blocks : tuple
+        See `Setting`, `Method` and `Block`.
+    make : callable
+        ``make(run, folder)`` returns the `Task` of a run; a function of a module.
+    seed : int
+        From which all seeds follow.
+    quick_repetitions : int
+        Repetitions of each setting in a quick run.
+    quick_settings : tuple of str, optional
+        Beginnings of the names of the settings of a quick run; all by default.
+    measure : callable, optional
+        ``measure(task, answer)`` gives more fields for the raw row.
+    measures : tuple of Measure
+        What the tables report.
+    focus : tuple of str
+        Methods that the text compares with every other one.
+    notes : tuple of str
+        What the protocol leaves open and how it was decided; printed with the table.
+    curves : Curves, optional
+        For a sweep over many settings: the page has one line for each block and one
+        column for each method, and the figure shows curves.
+    departures : tuple of str
+        In what it is not the full protocol, when options changed it.
+    """
+
+    name: str
+    title: str
+    settings: tuple[Setting, ...]
+    methods: tuple[Method, ...]
+    blocks: tuple[Block, ...]
+    make: Callable[[Run, DataFolder], Task]
+    seed: int = 1
+    quick_repetitions: int = 3
+    quick_settings: tuple[str, ...] | None = None
+    measure: Callable[[Task, Answer], Mapping[str, Any]] | None = None
+    measures: tuple[Measure, ...] = (ACCURACY,)
+    focus: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    curves: Curves | None = None
+    departures: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The data files that its settings need."""
+        return tuple(sorted({file for s in self.settings for file in s.files}))
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The seconds for each run of the methods that have a limit."""
+        found = {m.name: m.options.get("time_limit") for m in self.methods}
+        return {name: limit for name, limit in found.items() if limit is not None}
+
+    def runs(self) -> Iterator[tuple[Run, Method]]:
+        """Go through all runs and their methods, repetition by repetition."""
+        for setting in self.settings:
+            for repetition in setting.repetitions:
+                run = Run(setting, repetition, self.seed)
+                for method in self.methods:
+                    if setting.methods is None or method.name in setting.methods:
+                        yield run, method
+
+    def parameters(self, setting: Setting, method: Method) -> dict[str, Any]:
+        """Give all that the outcome of a run depends on, besides its repetition."""
+        return {
+            "seed": self.seed,
+            "stream": setting.stream or setting.name,
+            "setting": dict(setting.parameters),
+            "method": dict(method.options),
+        }
+
+
+def fingerprint(parameters: Mapping[str, Any]) -> str:
+    """Give a short text that differs when the parameters do.
+
+    Examples
+    --------
+    >>> fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
+    True
+    >>> fingerprint({"a": 1}) == fingerprint({"a": 2})
+    False
+    """
+    text = json.dumps(parameters, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,0 +1,90 @@
+"""The command that shows the main job on a network that comes with the package."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bayesmend.cli.learn import OUTPUTS, summarise, write_outputs
+from bayesmend.cli.options import Debug
+from bayesmend.cli.progress import ProgressLine
+from bayesmend.errors import ParameterError
+
+__all__ = ["demo"]
+
+_ROWS, _RATE, _SEED = 2000, 0.01, 1
+_FILES = {
+    "asia.bif": "the network that the rows are drawn from",
+    "complete.csv": "the rows as drawn",
+    "holed.csv": "the rows with holes, all that learning gets to see",
+    "truth.csv": "what the holes held: row (from 0), variable, value",
+    **OUTPUTS,
+}
+
+
+def demo(
+    out: Annotated[
+        Path,
+        typer.Option(metavar="DIR", help="Folder for the files; made if needed."),
+    ] = Path("demo"),
+    debug: Debug = False,
+) -> None:
+    """Draw rows of the ASIA network, hide cells, learn from what is left."""
+    from bayesmend.datasets import load_network
+    from bayesmend.formats import write_network
+    from bayesmend.graph.distance import structural_hamming_distance
+    from bayesmend.hiding.mechanisms import hide_mcar
+    from bayesmend.learning.learn import learn
+
+    _check_folder(out)
+    network = load_network("asia")
+    complete = network.sample(_ROWS, seed=_SEED)
+    hidden = hide_mcar(complete, _RATE, seed=_SEED)
+    typer.echo(
+        f"Drew {complete.n_rows:,} rows of the ASIA network ({network.n_vars} "
+        f"variables, seed {_SEED}) and hid {hidden.n_hidden:,} of "
+        f"{hidden.n_candidates:,} cells completely at random.\n"
+    )
+    with ProgressLine() as progress:
+        result = learn(hidden.data, seed=_SEED, progress=progress)
+    n_right = round(hidden.accuracy(result.completed) * hidden.n_hidden)
+    distance = structural_hamming_distance(result.dag, network.dag)
+    recovered = f"{n_right} of {hidden.n_hidden} ({n_right / hidden.n_hidden:.1%})"
+    out.mkdir(parents=True, exist_ok=True)
+    write_network(network, out / "asia.bif")
+    complete.write_csv(out / "complete.csv")
+    hidden.data.write_csv(out / "holed.csv")
+    hidden.write_csv(out / "truth.csv")
+    notes = {"hidden cells recovered": recovered, "distance to ASIA": str(distance)}
+    write_outputs(result, out, {"method": "auto", "seed": _SEED}, notes=notes)
+    typer.echo(summarise(result))
+    typer.echo(f"hidden cells recovered: {recovered}")
+    typer.echo(
+        f"structural Hamming distance to the ASIA network: {distance} "
+        f"(it has {network.dag.n_arcs} arcs)\n"
+    )
+    _list_files(out)
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder with files that are not the demo's, which it may replace."""
+    if folder.exists() and not folder.is_dir():
+        message = f"'{folder}' is a file. Name a folder with --out."
+        raise ParameterError(message)
+    others = {path.name for path in folder.glob("*")} - set(_FILES)
+    if others:
+        message = (
+            f"folder '{folder}' holds other files, such as '{min(others)}'. "
+            "Name a new or empty folder with --out."
+        )
+        raise ParameterError(message)
+
+
+def _list_files(folder: Path) -> None:
+    width = max(len(str(folder / name)) for name in _FILES)
+    for name, what in _FILES.items():
+        typer.echo(f"{folder / name!s:{width}}  {what}")
+    typer.echo(
+        f"\nNext: open {folder / 'report.html'} in a browser, or run "
+        f"bayesmend learn {folder / 'holed.csv'} --out NEW"
+    )

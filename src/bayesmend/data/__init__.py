@@ -1,0 +1,19 @@
+"""Tables: read from any source, coded as small integers, given back as they came."""
+
+from bayesmend.data.discretize import Discretization, fit_discretization
+from bayesmend.data.patterns import Patterns
+from bayesmend.data.states import MAX_STATES, MISSING, MISSING_MARKERS, Label
+from bayesmend.data.summary import Summary
+from bayesmend.data.table import IncompleteData
+
+__all__ = [
+    "MAX_STATES",
+    "MISSING",
+    "MISSING_MARKERS",
+    "Discretization",
+    "IncompleteData",
+    "Label",
+    "Patterns",
+    "Summary",
+    "fit_discretization",
+]

@@ -1,0 +1,263 @@
+"""Cut numbers into intervals, and cut new numbers at the same points.
+
+Layer: a step of table -> IncompleteData, between the sources of columns and
+``encode``.
+"""
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend.data.csv import open_source
+from bayesmend.data.restore import INTERVALS, replace_columns, restore_column
+from bayesmend.data.sources import Source
+from bayesmend.data.states import (
+    MAX_STATES,
+    MISSING,
+    MISSING_MARKERS,
+    as_label,
+    check_markers,
+    check_names,
+    listing,
+    position_of,
+)
+from bayesmend.errors import BayesmendWarning, DataError, ParameterError
+
+Method: TypeAlias = Literal["quantile", "uniform"]
+Cutting: TypeAlias = int | tuple[str, int] | Sequence[float]
+
+_METHODS = ("quantile", "uniform")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Discretization:
+    """Cut points of some variables.
+
+    A number ``x`` falls into the first interval whose upper end is at least ``x``.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The variables that are cut.
+    cuts : tuple of tuple of float
+        Their cut points, ascending.
+
+    Examples
+    --------
+    >>> rule = Discretization.from_cuts({"age": [34, 47]})
+    >>> rule
+    Discretization(age: 3 intervals)
+    >>> rule.labels("age")
+    ('<=34', '34<x<=47', '>47')
+    >>> rule.apply({"age": [20, 34, 40, None, 80]})
+    {'age': ['<=34', '<=34', '34<x<=47', None, '>47']}
+    """
+
+    names: tuple[str, ...]
+    cuts: tuple[tuple[float, ...], ...]
+
+    @classmethod
+    def from_cuts(cls, cuts: Mapping[str, Sequence[float]]) -> Self:
+        """Make a rule from given cut points."""
+        checked = [_check_cuts(name, points) for name, points in cuts.items()]
+        return cls(tuple(cuts), tuple(checked))
+
+    def labels(self, name: str) -> tuple[str, ...]:
+        """Return the intervals of a variable as text, in ascending order."""
+        ends = [str(as_label(cut)) for cut in self._cuts_of(name)]
+        if not ends:
+            return ("any",)
+        middle = [f"{a}<x<={b}" for a, b in pairwise(ends)]
+        return (f"<={ends[0]}", *middle, f">{ends[-1]}")
+
+    def codes(self, name: str, numbers: NDArray[np.float64]) -> NDArray[np.uint8]:
+        """Return the position of each number's interval, 255 where it is NaN."""
+        cuts = np.array(self._cuts_of(name))
+        codes = np.searchsorted(cuts, numbers, side="left").astype(np.uint8)
+        codes[np.isnan(numbers)] = MISSING
+        return codes
+
+    def apply(self, table: Any, *, missing: Iterable[str] = MISSING_MARKERS) -> Any:
+        """Return a table with the numbers of these variables replaced by intervals.
+
+        Parameters
+        ----------
+        table : frame, array or mapping
+            Any table in memory; for a file, pass this rule as ``discretize=`` to
+            :meth:`IncompleteData.from_csv`.
+        missing : iterable of str
+            Text that stands for a missing cell.
+
+        Returns
+        -------
+        table
+            Of the same kind. The replaced columns are ordered categoricals in pandas,
+            enums in polars, dictionaries in Arrow, and plain text elsewhere.
+        """
+        if isinstance(table, (str, Path)):
+            message = (
+                "apply needs a table in memory. For a file, use"
+                " IncompleteData.from_table(path, discretize=rule)."
+            )
+            raise ParameterError(message)
+        source = open_source(table)
+        names = check_names(source.headers, None)
+        source.prepare(names, check_markers(missing), frozenset())
+        columns = {}
+        for name in self.names:
+            position = position_of(name, names)
+            codes = self.codes(name, source.numbers(position))
+            columns[position] = restore_column(
+                source.kind, INTERVALS, self.labels(name), codes
+            )
+        return replace_columns(table, source, columns)
+
+    def _cuts_of(self, name: str) -> tuple[float, ...]:
+        return self.cuts[position_of(name, self.names)]
+
+    def __repr__(self) -> str:
+        parts = [
+            f"{name}: {len(cuts) + 1} intervals"
+            for name, cuts in zip(self.names, self.cuts, strict=True)
+        ]
+        return f"Discretization({listing(parts, 4)})"
+
+
+def fit_discretization(
+    table: Any,
+    cutting: Mapping[str, Cutting],
+    *,
+    method: Method = "quantile",
+    missing: Iterable[str] = MISSING_MARKERS,
+) -> Discretization:
+    """Choose cut points from a table.
+
+    Parameters
+    ----------
+    table : path, frame, array or mapping
+        Whatever :meth:`IncompleteData.from_table` reads.
+    cutting : mapping of str to int, (method, int) or sequence of float
+        Per variable the number of intervals, or a method and that number, or the cut
+        points themselves.
+    method : {"quantile", "uniform"}, default="quantile"
+        How a number of intervals is met: with about equally many rows each, cut at
+        values that occur, or with equal widths between the least and the greatest.
+    missing : iterable of str
+        Text that stands for a missing cell.
+
+    Returns
+    -------
+    Discretization
+        Pass it as ``discretize=`` when reading other tables with the same variables.
+
+    Warns
+    -----
+    BayesmendWarning
+        When ties leave fewer intervals than asked for.
+
+    Examples
+    --------
+    >>> table = {"age": [22, 31, 38, 45, 52, 67], "bmi": [17.9, 24, None, 31, 26, 22]}
+    >>> rule = fit_discretization(table, {"age": 3, "bmi": [18.5, 25, 30]})
+    >>> rule.labels("age")
+    ('<=31', '31<x<=45', '>45')
+    >>> rule.labels("bmi")
+    ('<=18.5', '18.5<x<=25', '25<x<=30', '>30')
+    """
+    source = open_source(table)
+    names = check_names(source.headers, None)
+    numeric = frozenset(position_of(name, names) for name in cutting)
+    source.prepare(names, check_markers(missing), numeric)
+    return fit_source(source, cutting, method)
+
+
+def fit_source(
+    source: Source, cutting: Mapping[str, Cutting], method: str = "quantile"
+) -> Discretization:
+    """Choose cut points from a source that is prepared."""
+    cuts = []
+    for name, how in cutting.items():
+        chosen, n_bins, points = _read_cutting(name, how, method)
+        if points is None:
+            numbers = source.numbers(position_of(name, source.names))
+            points = _fit_cuts(name, numbers[~np.isnan(numbers)], n_bins, chosen)
+        cuts.append(points)
+    return Discretization(tuple(cutting), tuple(cuts))
+
+
+def _read_cutting(
+    name: str, how: Any, method: str
+) -> tuple[str, int, tuple[float, ...] | None]:
+    """Return method, number of intervals and, when given, the cut points."""
+    if isinstance(how, tuple) and len(how) == 2 and isinstance(how[0], str):
+        method, how = how
+    if method not in _METHODS:
+        message = f"method must be 'quantile' or 'uniform'. Got {method!r} instead."
+        raise ParameterError(message)
+    if isinstance(how, (int, np.integer)) and not isinstance(how, bool):
+        if not 2 <= how <= MAX_STATES:
+            message = (
+                f"variable {name!r} must be cut into 2 to {MAX_STATES} intervals. Got"
+                f" {how} instead."
+            )
+            raise ParameterError(message)
+        return method, int(how), None
+    return method, 0, _check_cuts(name, how)
+
+
+def _check_cuts(name: str, points: Any) -> tuple[float, ...]:
+    try:
+        cuts = tuple(float(point) for point in points)
+    except (TypeError, ValueError):
+        message = (
+            f"variable {name!r} must be cut by a number of intervals or by a sequence"
+            f" of cut points. Got {points!r} instead."
+        )
+        raise ParameterError(message) from None
+    is_ascending = all(a < b for a, b in pairwise(cuts))
+    if not cuts or not all(np.isfinite(cuts)) or not is_ascending:
+        message = (
+            f"cut points of variable {name!r} must be finite and ascending. Got"
+            f" {points!r} instead."
+        )
+        raise ParameterError(message)
+    if len(cuts) >= MAX_STATES:
+        message = (
+            f"variable {name!r} must have at most {MAX_STATES - 1} cut points. Got"
+            f" {len(cuts)} instead."
+        )
+        raise ParameterError(message)
+    return cuts
+
+
+def _fit_cuts(
+    name: str, numbers: NDArray[np.float64], n_bins: int, method: str
+) -> tuple[float, ...]:
+    if numbers.size == 0:
+        message = (
+            f"variable {name!r} has no numbers to choose cut points from. Give the cut"
+            f" points: discretize={{{name!r}: [...]}}."
+        )
+        raise DataError(message)
+    low, high = float(numbers.min()), float(numbers.max())
+    shares = np.arange(1, n_bins) / n_bins
+    if method == "quantile":
+        points = np.quantile(numbers, shares, method="inverted_cdf")
+    else:
+        points = low * (1 - shares) + high * shares  # high - low could overflow
+    # A cut at or beyond the greatest value would leave an interval empty for good.
+    cuts = tuple(float(point) for point in np.unique(points) if low <= point < high)
+    if len(cuts) + 1 < n_bins:
+        count = "interval" if not cuts else "intervals"
+        message = (
+            f"variable {name!r} falls into {len(cuts) + 1} {count} instead of {n_bins},"
+            " because many rows share a value."
+        )
+        warnings.warn(message, BayesmendWarning, stacklevel=4)
+    return cuts

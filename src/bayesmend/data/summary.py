@@ -1,0 +1,223 @@
+"""What is in a table: states, missing shares and patterns of missing cells.
+
+Layer: beside ``data``, whose ``summary`` method makes these; it sees codes only.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend import _core
+from bayesmend.data.states import MISSING, Label, listing, quantity
+
+
+@dataclass(frozen=True, slots=True)
+class VariableSummary:
+    """One variable: its states, how often each occurs, and how often none does."""
+
+    name: str
+    states: tuple[Label, ...]
+    counts: tuple[int, ...]
+    n_missing: int
+    missing_share: float
+
+    @property
+    def most_frequent(self) -> Label | None:
+        """The state of most rows, the first of several; None when all are missing."""
+        if not any(self.counts):
+            return None
+        return self.states[int(np.argmax(self.counts))]
+
+
+@dataclass(frozen=True, slots=True)
+class HoleSummary:
+    """Variables that are missing together, and in how many rows exactly these are."""
+
+    missing: tuple[str, ...]
+    n_rows: int
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Summary:
+    """A description of a table; ``str`` gives it as text.
+
+    Parameters
+    ----------
+    n_rows, n_vars : int
+        Size of the table.
+    n_missing : int
+        Number of missing cells.
+    n_complete_rows : int
+        Number of rows without a missing cell.
+    n_distinct_rows : int
+        Number of distinct rows.
+    total_weight : float or None
+        Sum of the row weights; None when rows have none.
+    variables : tuple of VariableSummary
+        One per variable.
+    holes : tuple of HoleSummary
+        The sets of variables that are missing together, the most frequent first;
+        complete rows are the empty set.
+
+    Examples
+    --------
+    >>> from bayesmend import IncompleteData
+    >>> table = {"smoke": ["yes", None, "no", "no"], "cough": [1, 1, 0, None]}
+    >>> print(IncompleteData.from_table(table).summary())
+    4 rows, 2 variables, 2 of 8 cells missing (25%)
+    2 complete rows, 4 distinct rows
+    <BLANKLINE>
+    variable  missing  most frequent  states
+    smoke         25%  no (67%)       no, yes
+    cough         25%  1 (67%)        0, 1
+    <BLANKLINE>
+    rows  missing together
+       2  (none)
+       1  smoke
+       1  cough
+    """
+
+    n_rows: int
+    n_vars: int
+    n_missing: int
+    n_complete_rows: int
+    n_distinct_rows: int
+    total_weight: float | None
+    variables: tuple[VariableSummary, ...]
+    holes: tuple[HoleSummary, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain values, ready for JSON."""
+        return {
+            "n_rows": self.n_rows,
+            "n_vars": self.n_vars,
+            "n_missing": self.n_missing,
+            "n_complete_rows": self.n_complete_rows,
+            "n_distinct_rows": self.n_distinct_rows,
+            "total_weight": self.total_weight,
+            "variables": [
+                {
+                    "name": variable.name,
+                    "states": list(variable.states),
+                    "counts": list(variable.counts),
+                    "n_missing": variable.n_missing,
+                    "missing_share": variable.missing_share,
+                    "most_frequent": variable.most_frequent,
+                }
+                for variable in self.variables
+            ],
+            "patterns": [
+                {"missing": list(hole.missing), "n_rows": hole.n_rows}
+                for hole in self.holes
+            ],
+        }
+
+    def __str__(self) -> str:
+        n_cells = self.n_rows * self.n_vars
+        head = [
+            f"{quantity(self.n_rows, 'row')}, {quantity(self.n_vars, 'variable')},"
+            f" {self.n_missing:,} of {quantity(n_cells, 'cell')} missing"
+            f" ({_percent(self.n_missing, n_cells)})",
+            f"{quantity(self.n_complete_rows, 'complete row')},"
+            f" {quantity(self.n_distinct_rows, 'distinct row')}",
+        ]
+        if self.total_weight is not None:
+            head.append(f"total weight {self.total_weight:g}")
+        blocks = [head, _variable_lines(self), _hole_lines(self.holes)]
+        return "\n\n".join("\n".join(lines) for lines in blocks if lines)
+
+    def __repr__(self) -> str:
+        return f"Summary({self.n_rows:,} rows, {self.n_vars:,} variables)"
+
+
+_SHOWN_STATES = 6
+_SHOWN_HOLES = 10
+_SHOWN_NAMES = 8
+
+
+def summarize(
+    names: Sequence[str],
+    states: Sequence[tuple[Label, ...]],
+    codes: NDArray[np.uint8],
+    weights: NDArray[np.float64] | None,
+) -> Summary:
+    """Describe a coded table."""
+    variables = []
+    for j, (name, labels) in enumerate(zip(names, states, strict=True)):
+        counts = np.bincount(codes[:, j], minlength=256)
+        n_missing = int(counts[MISSING])
+        share = n_missing / len(codes) if len(codes) else 0.0
+        seen = tuple(counts[: len(labels)].tolist())
+        variables.append(VariableSummary(name, labels, seen, n_missing, share))
+    holes = _find_holes(names, codes)
+    n_complete = sum(hole.n_rows for hole in holes if not hole.missing)
+    return Summary(
+        n_rows=len(codes),
+        n_vars=len(names),
+        n_missing=sum(variable.n_missing for variable in variables),
+        n_complete_rows=n_complete,
+        n_distinct_rows=len(_core.distinct_rows(np.ascontiguousarray(codes.T))[0]),
+        total_weight=None if weights is None else float(weights.sum()),
+        variables=tuple(variables),
+        holes=holes,
+    )
+
+
+def _find_holes(
+    names: Sequence[str], codes: NDArray[np.uint8]
+) -> tuple[HoleSummary, ...]:
+    mask = np.ascontiguousarray((codes == MISSING).T.view(np.uint8))
+    first, counts, _ = _core.distinct_rows(mask)
+    holes = []
+    for k in np.argsort(-counts, kind="stable"):
+        variables = np.flatnonzero(mask[:, first[k]]).tolist()
+        missing = tuple(names[j] for j in variables)
+        holes.append(HoleSummary(missing, int(counts[k])))
+    return tuple(holes)
+
+
+def _variable_lines(summary: Summary) -> list[str]:
+    rows = [("variable", "missing", "most frequent", "states")]
+    for variable in summary.variables:
+        frequent, n_seen = "-", sum(variable.counts)
+        if n_seen:
+            share = _percent(max(variable.counts), n_seen)
+            frequent = f"{variable.most_frequent} ({share})"
+        missing = _percent(variable.n_missing, summary.n_rows)
+        states = listing(variable.states, _SHOWN_STATES)
+        rows.append((variable.name, missing, frequent, states))
+    width = [max(len(row[k]) for row in rows) for k in range(3)]
+    return [
+        f"{name:<{width[0]}}  {missing:>{width[1]}}  {frequent:<{width[2]}}  {states}"
+        for name, missing, frequent, states in rows
+    ]
+
+
+def _hole_lines(holes: Sequence[HoleSummary]) -> list[str]:
+    if not any(hole.missing for hole in holes):
+        return []
+    shown = holes[:_SHOWN_HOLES]
+    width = max(4, *(len(f"{hole.n_rows:,}") for hole in shown))
+    lines = [f"{'rows':>{width}}  missing together"]
+    for hole in shown:
+        names = listing(hole.missing, _SHOWN_NAMES) or "(none)"
+        lines.append(f"{hole.n_rows:>{width},}  {names}")
+    rest = holes[_SHOWN_HOLES:]
+    if rest:
+        n_rows = sum(hole.n_rows for hole in rest)
+        lines.append(f"{n_rows:>{width},}  in {len(rest):,} other patterns")
+    return lines
+
+
+def _percent(part: int, whole: int) -> str:
+    """Whole percents, but never 0% of something nor 100% of less than all."""
+    if whole == 0 or part == 0:
+        return "0%"
+    percent = 100 * part / whole
+    if percent < 1:
+        return "<1%"
+    if percent > 99 and part < whole:
+        return ">99%"
+    return f"{percent:.0f}%"

@@ -1,0 +1,400 @@
+"""IncompleteData: a table of categorical variables, some of its cells missing.
+
+Layer: what every later step starts from. User input is checked on the way here, in
+``encode``, and when an ``IncompleteData`` is made; below, only assertions remain.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend.data.csv import CsvSource, check_delimiter, open_source
+from bayesmend.data.csvout import (
+    csv_chunks,
+    default_delimiter,
+    name_weights,
+    write_chunks,
+)
+from bayesmend.data.discretize import Cutting, Discretization
+from bayesmend.data.encode import Encoded, Options, check_codes, check_weights, encode
+from bayesmend.data.patterns import Patterns, find_patterns
+from bayesmend.data.restore import restore_table
+from bayesmend.data.sources import Origin
+from bayesmend.data.states import (
+    MISSING,
+    MISSING_MARKERS,
+    Label,
+    as_label,
+    check_names,
+    position_of,
+    quantity,
+)
+from bayesmend.data.summary import Summary, summarize
+from bayesmend.errors import ParameterError
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class IncompleteData:
+    """A table of categorical variables, some of its cells missing.
+
+    Make one with :meth:`from_table`, :meth:`from_csv` or :meth:`from_codes`.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the variables.
+    states : tuple of tuple
+        Labels of the states of every variable, in the order of their codes.
+    codes : ndarray of shape (n_rows, n_vars)
+        ``uint8`` codes in Fortran order, read-only; 255 is a missing cell.
+    weights : ndarray of shape (n_rows,), optional
+        How much each row counts; None when each counts once.
+    origin : Origin
+        What was read, for :meth:`to_table`.
+    discretization : Discretization, optional
+        The rule by which variables were cut into intervals; pass it as
+        ``discretize=`` to cut new data at the same points.
+
+    Examples
+    --------
+    >>> table = {"smoke": ["yes", None, "no"], "cough": [1, 1, 0]}
+    >>> data = IncompleteData.from_table(table)
+    >>> data
+    IncompleteData(3 rows, 2 variables, 1 missing cell)
+    >>> data.states
+    (('no', 'yes'), (0, 1))
+    >>> data.codes.tolist()
+    [[1, 1], [255, 1], [0, 0]]
+    """
+
+    names: tuple[str, ...]
+    states: tuple[tuple[Label, ...], ...]
+    codes: NDArray[np.uint8]
+    weights: NDArray[np.float64] | None = None
+    origin: Origin = field(default=Origin())
+    discretization: Discretization | None = None
+
+    def __post_init__(self) -> None:
+        _set(self, "names", check_names(self.names, None))
+        _set(self, "states", tuple(tuple(labels) for labels in self.states))
+        _set(self, "codes", check_codes(self.codes, self.names, self.states))
+        if self.weights is not None:
+            _set(self, "weights", check_weights(self.weights, self.n_rows))
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        *,
+        states: Mapping[str, Iterable[Label]] | None = None,
+        weights: Any = None,
+        missing: Iterable[str] = MISSING_MARKERS,
+        names: Sequence[str] | None = None,
+        max_numeric_states: int = 20,
+        discretize: Mapping[str, Cutting] | Discretization | None = None,
+    ) -> Self:
+        """Read a table in memory or in a file.
+
+        The states of a variable are the values that occur: numbers and numeric text
+        in ascending order, other text in the order of its characters, False before
+        True. A pandas categorical, a polars enum and an Arrow dictionary declare
+        their states themselves, unused ones too.
+
+        Parameters
+        ----------
+        table : path, data frame, array, mapping or IncompleteData
+            A file (.csv, .tsv, .txt, each also .gz; .parquet, .arrow, .feather,
+            .ipc), a pandas, polars or pyarrow frame, a two-dimensional NumPy array
+            of numbers, booleans, text or objects, or a mapping of names to columns.
+            An ``IncompleteData`` is returned as it is.
+        states : mapping of str to iterable of labels, optional
+            States of some variables, in order. They may contain states that the data
+            lack; a value outside them is an error. For text they compare as text.
+        weights : array of shape (n_rows,) or str, optional
+            Row weights, finite and >= 0, or the name of the column that holds them.
+        missing : iterable of str
+            Text that stands for a missing cell, compared without blanks around it.
+            None, NaN, NaT and null are always missing.
+        names : sequence of str, optional
+            Names of the columns in place of the table's own.
+        max_numeric_states : int, default=20
+            More distinct numbers than this are refused rather than taken as states.
+        discretize : mapping or Discretization, optional
+            Numeric variables to cut into intervals, as in
+            :func:`fit_discretization`, or the rule of another table.
+
+        Raises
+        ------
+        DataError
+            When the table cannot be used as it is; the message says where and why.
+
+        Examples
+        --------
+        >>> table = {"smoke": ["yes", "?", "no"], "age": [31, 58, 44]}
+        >>> data = IncompleteData.from_table(
+        ...     table, states={"smoke": ["no", "yes", "often"]}, discretize={"age": 2}
+        ... )
+        >>> data.states
+        (('no', 'yes', 'often'), ('<=44', '>44'))
+        """
+        options = Options(
+            states, weights, missing, names, max_numeric_states, discretize
+        )
+        if isinstance(table, cls):
+            return table._with_options(options)
+        return cls._from_encoded(encode(open_source(table), options))
+
+    @classmethod
+    def from_csv(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        delimiter: str | None = None,
+        states: Mapping[str, Iterable[Label]] | None = None,
+        weights: Any = None,
+        missing: Iterable[str] = MISSING_MARKERS,
+        names: Sequence[str] | None = None,
+        max_numeric_states: int = 20,
+        discretize: Mapping[str, Cutting] | Discretization | None = None,
+    ) -> Self:
+        """Read delimited text, UTF-8, whose first line names the variables.
+
+        Parameters
+        ----------
+        path : path
+            The file, packed by gzip or not, whatever its suffix.
+        delimiter : str, optional
+            By default a comma for .csv and a tab for .tsv; for other suffixes, the
+            one of comma, tab, semicolon and bar that the header has most of.
+        states, weights, missing, names, max_numeric_states, discretize
+            As in :meth:`from_table`.
+
+        Notes
+        -----
+        Quotes follow RFC 4180: a quoted field may hold delimiters, line ends and
+        doubled quotes. Labels are text and keep blanks around them. Quoting does not
+        protect a missing marker. Blank lines at the end are ignored.
+        """
+        options = Options(
+            states, weights, missing, names, max_numeric_states, discretize
+        )
+        return cls._from_encoded(encode(CsvSource(path, delimiter), options))
+
+    @classmethod
+    def from_codes(
+        cls,
+        codes: NDArray[np.uint8],
+        *,
+        names: Sequence[str],
+        states: Sequence[Sequence[Label]],
+        weights: Any = None,
+    ) -> Self:
+        """Wrap a table that is coded already.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n_rows, n_vars)
+            ``uint8`` codes, 255 where missing. Copied unless in Fortran order and
+            read-only.
+        names : sequence of str
+            Names of the variables.
+        states : sequence of sequence
+            Labels of the states of every variable, in the order of their codes.
+        weights : array of shape (n_rows,), optional
+            Row weights, finite and >= 0.
+
+        Examples
+        --------
+        >>> codes = np.array([[0], [255]], dtype=np.uint8)
+        >>> IncompleteData.from_codes(codes, names=["a"], states=[("no", "yes")])
+        IncompleteData(2 rows, 1 variable, 1 missing cell)
+        """
+        labels = tuple(tuple(as_label(s) for s in per_name) for per_name in states)
+        return cls(tuple(names), labels, codes, weights)
+
+    @classmethod
+    def _from_encoded(cls, parts: Encoded) -> Self:
+        return cls(**{part.name: getattr(parts, part.name) for part in fields(parts)})
+
+    def _with_options(self, options: Options) -> Self:
+        for name in ("states", "names", "discretize"):
+            if getattr(options, name) is not None:
+                message = (
+                    f"{name} cannot change an IncompleteData. Pass the table it was"
+                    " read from."
+                )
+                raise ParameterError(message)
+        if options.weights is None:
+            return self
+        origin = replace(self.origin, weights=None)
+        return replace(self, weights=options.weights, origin=origin)
+
+    def with_codes(self, codes: NDArray[np.uint8]) -> Self:
+        """Return the same variables and rows with other cells.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n_rows, n_vars)
+            ``uint8`` codes, 255 where missing.
+
+        Examples
+        --------
+        >>> data = IncompleteData.from_table({"a": ["x", None], "b": ["u", "v"]})
+        >>> data.with_codes(np.zeros((2, 2), dtype=np.uint8)).to_table()
+        {'a': ['x', 'x'], 'b': ['u', 'u']}
+        """
+        if np.shape(codes) != self.codes.shape:
+            message = (
+                f"codes must have shape {self.codes.shape}. Got {np.shape(codes)}"
+                " instead."
+            )
+            raise ParameterError(message)
+        return replace(self, codes=codes)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.codes.shape[0])
+
+    @property
+    def n_vars(self) -> int:
+        """Number of variables."""
+        return len(self.names)
+
+    @property
+    def card(self) -> NDArray[np.int32]:
+        """Number of states of every variable."""
+        return np.array([len(labels) for labels in self.states], dtype=np.int32)
+
+    @property
+    def missing_mask(self) -> NDArray[np.bool_]:
+        """True where a cell is missing, shape (n_rows, n_vars)."""
+        return np.equal(self.codes, MISSING)
+
+    @property
+    def n_missing(self) -> int:
+        """Number of missing cells."""
+        return int(np.count_nonzero(self.codes == MISSING))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no cell is missing."""
+        return self.n_missing == 0
+
+    def index(self, name: str) -> int:
+        """Return the position of a variable.
+
+        Examples
+        --------
+        >>> data = IncompleteData.from_table({"smoke": ["yes"], "cough": ["no"]})
+        >>> data.index("cough")
+        1
+        >>> data.index("cogh")
+        Traceback (most recent call last):
+        ...
+        bayesmend.errors.DataError: no variable named 'cogh'. Available: smoke, cough.
+        """
+        return position_of(name, self.names)
+
+    def to_table(self) -> Any:
+        """Return a table of the kind that was read, with its own types and labels.
+
+        A frame comes back as a frame of the same library, an array as an array, a
+        mapping as a mapping. A file, or codes, come back as a frame of the first of
+        pandas, polars and pyarrow that is installed, else as an object array. An
+        integer column that has gained missing cells comes back as floats where its
+        library knows no missing integers.
+
+        Examples
+        --------
+        >>> IncompleteData.from_table({"a": ["x", "NA"], "b": [2, 1]}).to_table()
+        {'a': ['x', None], 'b': [2, 1]}
+        """
+        return restore_table(
+            self.origin, self.names, self.states, self.codes, self.weights
+        )
+
+    def write_csv(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        delimiter: str | None = None,
+        missing: Iterable[str] = MISSING_MARKERS,
+        weights: str | None = None,
+    ) -> None:
+        """Write delimited text that reads back with the same labels.
+
+        The file appears whole or not at all, packed when its name ends in .gz.
+
+        Parameters
+        ----------
+        path : path
+            The file to write or replace.
+        delimiter : str, optional
+            By default a tab for .tsv and a comma for any other name.
+        missing : iterable of str
+            The markers the file will be read with. Missing cells are written empty,
+            or as the first of the markers in order when that is not one of them. A
+            state that equals a marker is an error.
+        weights : str, optional
+            Name of the column for the row weights, which comes last; by default the
+            one they were read from. Needed when they came without a name.
+        """
+        chunks = csv_chunks(
+            self.names,
+            self.states,
+            self.codes,
+            weights=name_weights(self.weights, self.origin, self.names, weights),
+            missing=missing,
+            delimiter=check_delimiter(delimiter) or default_delimiter(path),
+        )
+        write_chunks(path, chunks)
+
+    def patterns(self) -> Patterns:
+        """Return the distinct rows with their multiplicities and holes.
+
+        Examples
+        --------
+        >>> table = {"a": ["x", None, "x"], "b": ["u", "v", "u"]}
+        >>> IncompleteData.from_table(table).patterns()
+        Patterns(2 distinct rows of 3: 1 complete, 1 incomplete)
+        """
+        return find_patterns(self.codes, self.weights)
+
+    def summary(self) -> Summary:
+        """Describe variables, missing cells and patterns; ``print`` the result.
+
+        Examples
+        --------
+        >>> data = IncompleteData.from_table({"a": ["x", None], "b": ["u", "v"]})
+        >>> data.summary().to_dict()["n_complete_rows"]
+        1
+        """
+        return summarize(self.names, self.states, self.codes, self.weights)
+
+    def __repr__(self) -> str:
+        cells = quantity(self.n_missing, "missing cell")
+        size = f"{quantity(self.n_rows, 'row')}, {quantity(self.n_vars, 'variable')}"
+        weighted = ", weighted" if self.weights is not None else ""
+        return f"{type(self).__name__}({size}, {cells}{weighted})"
+
+    def __eq__(self, other: object) -> bool:
+        """Compare names, states, cells and weights; the origin does not matter."""
+        if not isinstance(other, IncompleteData):
+            return NotImplemented
+        mine, theirs = self.weights, other.weights
+        same = mine is theirs or (
+            mine is not None and theirs is not None and np.array_equal(mine, theirs)
+        )
+        is_same_shape = (self.names, self.states) == (other.names, other.states)
+        return same and is_same_shape and np.array_equal(self.codes, other.codes)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _set(data: IncompleteData, name: str, value: object) -> None:
+    object.__setattr__(data, name, value)  # the one way to fill a frozen dataclass

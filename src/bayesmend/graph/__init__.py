@@ -1,0 +1,19 @@
+"""Directed acyclic graphs, their classes, distances, and what they must obey."""
+
+from bayesmend.graph.constraints import Constraints
+from bayesmend.graph.cpdag import Cpdag
+from bayesmend.graph.dag import Dag
+from bayesmend.graph.distance import (
+    SkeletonScores,
+    skeleton_scores,
+    structural_hamming_distance,
+)
+
+__all__ = [
+    "Constraints",
+    "Cpdag",
+    "Dag",
+    "SkeletonScores",
+    "skeleton_scores",
+    "structural_hamming_distance",
+]

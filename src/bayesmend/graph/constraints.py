@@ -1,0 +1,204 @@
+"""What a structure must, may and must not contain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend.errors import CycleError, ParameterError
+from bayesmend.graph.dag import Dag
+
+__all__ = ["Constraints", "ParentRules"]
+
+Arc = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ParentRules:
+    """Constraints as the core wants them, per child and parent.
+
+    Parameters
+    ----------
+    allowed, required : ndarray of shape (n_vars, n_vars), uint8
+        ``allowed[child, parent]`` and ``required[child, parent]``.
+    limit : ndarray of shape (n_vars,), int32
+        Largest number of parents of each child.
+    """
+
+    allowed: NDArray[np.uint8]
+    required: NDArray[np.uint8]
+    limit: NDArray[np.int32]
+
+    def holds(self, dag: Dag) -> bool:
+        """Tell whether a DAG keeps the rules."""
+        arcs = np.zeros_like(self.allowed)
+        for child, parents in enumerate(dag.parents):
+            arcs[child, list(parents)] = 1
+        return bool(
+            (arcs <= self.allowed).all()
+            and (arcs >= self.required).all()
+            and (arcs.sum(axis=1) <= self.limit).all()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """Prior knowledge about the arcs of a structure.
+
+    Parameters
+    ----------
+    required : iterable of (parent, child), default=()
+        Arcs that must be there.
+    forbidden : iterable of (parent, child), default=()
+        Arcs that must not be there; the opposite direction stays free.
+    tiers : sequence of sequences of str, default=()
+        Temporal order: no arc leads from a later tier to an earlier one. Variables
+        that no tier names are free.
+    max_parents : mapping of str to int, default={}
+        Limits for single variables, below the general one.
+
+    Examples
+    --------
+    >>> known = Constraints(required=[("smoke", "cough")], tiers=[["smoke"], ["cough"]])
+    >>> known.rules(["smoke", "cough"], max_parents=3).allowed.tolist()
+    [[0, 0], [1, 0]]
+    """
+
+    required: Iterable[Arc] = ()
+    forbidden: Iterable[Arc] = ()
+    tiers: Sequence[Sequence[str]] = ()
+    max_parents: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # Kept as tuples: an iterator given here must serve more than once.
+        for name, what in _PARTS.items():
+            value = tuple(_tuple_of(part, name, what) for part in getattr(self, name))
+            object.__setattr__(self, name, value)
+
+    def rules(self, names: Sequence[str], *, max_parents: int) -> ParentRules:
+        """Turn names into arrays, or name the constraints that contradict each other.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The variables, in the order of the data.
+        max_parents : int
+            The general limit.
+        """
+        check_max_parents(max_parents)
+        index = {name: i for i, name in enumerate(names)}
+        n_vars = len(index)
+        allowed = np.ones((n_vars, n_vars), np.uint8)
+        np.fill_diagonal(allowed, 0)
+        required = np.zeros_like(allowed)
+        for parent, child in _indices(self.forbidden, index, "forbidden"):
+            allowed[child, parent] = 0
+        tier = _tier_of(self.tiers, index)
+        allowed[(tier[:, None] < tier[None, :]) & (tier >= 0)[:, None]] = 0
+        for parent, child in _indices(self.required, index, "required"):
+            if not allowed[child, parent]:
+                by_tiers = bool(tier[parent] > tier[child] >= 0)
+                _refuse_required(names[parent], names[child], by_tiers)
+            required[child, parent] = 1
+        limit = np.full(n_vars, min(max_parents, max(n_vars - 1, 0)), np.int32)
+        for name, own in self.max_parents.items():
+            variable = _index(name, index, "max_parents")
+            limit[variable] = min(
+                check_max_parents(own, f"max_parents of {name!r}"), int(limit[variable])
+            )
+        _check_required(names, required, limit)
+        return ParentRules(allowed, required, limit)
+
+
+_PARTS = {
+    "required": "(parent, child) pairs",
+    "forbidden": "(parent, child) pairs",
+    "tiers": "groups of names",
+}
+
+
+def _tuple_of(part: object, name: str, what: str) -> tuple[str, ...]:
+    # A string would fall apart into its letters.
+    if isinstance(part, str) or not isinstance(part, Iterable):
+        msg = f"{name} must hold {what}. Got {part!r} instead."
+        raise ParameterError(msg)
+    return tuple(part)
+
+
+def check_max_parents(max_parents: int, what: str = "max_parents") -> int:
+    """Return `max_parents`, or raise ParameterError."""
+    is_int = isinstance(max_parents, int | np.integer) and not isinstance(
+        max_parents, bool
+    )
+    if not is_int or max_parents < 0:
+        msg = f"{what} must be an integer >= 0. Got {max_parents!r} instead."
+        raise ParameterError(msg)
+    return int(max_parents)
+
+
+def _index(name: str, index: Mapping[str, int], where: str) -> int:
+    if name not in index:
+        available = ", ".join(index)
+        msg = f"{where} names {name!r}, which is no variable. Available: {available}."
+        raise ParameterError(msg)
+    return index[name]
+
+
+def _indices(
+    arcs: Iterable[Sequence[str]], index: Mapping[str, int], where: str
+) -> list[tuple[int, int]]:
+    pairs = []
+    for arc in arcs:
+        if len(arc) != 2:
+            msg = f"{where} must hold (parent, child) pairs. Got {arc!r} instead."
+            raise ParameterError(msg)
+        parent, child = (_index(name, index, where) for name in arc)
+        if parent == child:
+            msg = f"{where} holds an arc from {arc[0]!r} to itself."
+            raise ParameterError(msg)
+        pairs.append((parent, child))
+    return pairs
+
+
+def _tier_of(
+    tiers: Sequence[Sequence[str]], index: Mapping[str, int]
+) -> NDArray[np.int64]:
+    # -1 for variables that no tier names: they may stand anywhere.
+    tier = np.full(len(index), -1, np.int64)
+    for number, members in enumerate(tiers):
+        for name in members:
+            variable = _index(name, index, "tiers")
+            if tier[variable] >= 0:
+                msg = f"variable {name!r} is in two tiers. Leave it in one."
+                raise ParameterError(msg)
+            tier[variable] = number
+    return tier
+
+
+def _refuse_required(parent: str, child: str, by_tiers: bool) -> None:
+    reason = "the tiers forbid" if by_tiers else "'forbidden' excludes"
+    msg = f"arc {parent} -> {child} is required, but {reason} it. Drop one of the two."
+    raise ParameterError(msg)
+
+
+def _check_required(
+    names: Sequence[str], required: NDArray[np.uint8], limit: NDArray[np.int32]
+) -> None:
+    for child in np.flatnonzero(required.sum(axis=1) > limit).tolist():
+        parents = [names[p] for p in np.flatnonzero(required[child]).tolist()]
+        msg = (
+            f"{len(parents)} parents of {names[child]!r} are required "
+            f"({', '.join(parents)}), but it may have at most {limit[child]}. "
+            "Raise max_parents or drop one."
+        )
+        raise ParameterError(msg)
+    try:
+        Dag(
+            tuple(names), tuple(tuple(np.flatnonzero(row).tolist()) for row in required)
+        )
+    except CycleError as error:
+        msg = f"the required arcs contradict each other: {error}"
+        raise ParameterError(msg) from None

@@ -1,0 +1,386 @@
+"""Tables read for a network that is there already: its variables, its states.
+
+Layer: table -> cells in the codes of a network, for inference and imputation. What the
+network does not know stays with the table, and comes back with it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend.data.csv import open_source
+from bayesmend.data.csvout import (
+    default_delimiter,
+    label_texts,
+    text_chunks,
+    write_chunks,
+)
+from bayesmend.data.discretize import Cutting, Discretization, fit_source
+from bayesmend.data.restore import (
+    INTERVALS,
+    frame_library,
+    join_columns,
+    replace_columns,
+    restore_column,
+    text_column,
+)
+from bayesmend.data.sources import Origin, Source, is_missing
+from bayesmend.data.states import (
+    MISSING,
+    MISSING_MARKERS,
+    Column,
+    Label,
+    check_markers,
+    check_names,
+    listing,
+)
+from bayesmend.data.table import IncompleteData
+from bayesmend.errors import DataError
+from bayesmend.graph.cpdag import unknown_name
+from bayesmend.network.match import (
+    extend_states,
+    match_states,
+    own_labels,
+    unknown_label,
+)
+from bayesmend.network.network import Network, check_network
+
+__all__ = ["NewData", "read_for"]
+
+_SAME = np.arange(MISSING + 1, dtype=np.uint8)  # each code stands for itself
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class NewData:
+    """A table in the codes of a network, and the way back.
+
+    Parameters
+    ----------
+    data : IncompleteData
+        The variables of the network with the labels of the table, in the order of the
+        table; those that the table lacks come last. Given an ``IncompleteData``, its
+        other variables are here, too.
+    cells : ndarray of shape (n_vars, n_rows)
+        The same in the order and the codes of the network, 255 where missing.
+    columns : tuple of int
+        Position of each variable of the network in ``data``.
+    labels : tuple of ndarray
+        For each variable of the network, the code in ``data`` of each of its states.
+    extra : tuple of str
+        Columns of the table that the network does not know.
+    absent : tuple of str
+        Variables of the network that the table does not have.
+    source : Source or None
+        The table itself, unless it came as an ``IncompleteData``.
+    """
+
+    data: IncompleteData
+    cells: NDArray[np.uint8]
+    columns: tuple[int, ...]
+    labels: tuple[NDArray[np.uint8], ...]
+    extra: tuple[str, ...]
+    absent: tuple[str, ...]
+    source: Source | None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.cells.shape[1])
+
+    def completed(self, cells: NDArray[np.uint8]) -> IncompleteData:
+        """Fill the holes from cells in the codes of the network; keep all else."""
+        codes = self.data.codes.copy(order="F")
+        for i in np.flatnonzero((self.cells == MISSING).any(axis=1)).tolist():
+            column, hole = self.columns[i], self.cells[i] == MISSING
+            codes[hole, column] = self.labels[i][cells[i, hole]]
+        codes.flags.writeable = False
+        return self.data.with_codes(codes)
+
+    def to_table(self, data: IncompleteData) -> Any:
+        """Return completed cells as a table of the kind given, with all its columns."""
+        source = self.source
+        if source is None or not (self.extra or self.absent):
+            return data.to_table()
+        kind = frame_library() if source.native is None else source.kind
+        new = {
+            name: restore_column(
+                kind, data.origin.dtypes[j], data.states[j], data.codes[:, j]
+            )
+            for j, name in enumerate(data.names)
+        }
+        added = {name: new.pop(name) for name in self.absent}
+        if source.native is not None:
+            places = {source.names.index(name): c for name, c in new.items()}
+            return replace_columns(source.native, source, places, added)
+        columns = [
+            new[name] if name in new else text_column(kind, source.values(j))
+            for j, name in enumerate(source.names)
+        ]
+        headers = [*source.names, *added]
+        return join_columns(kind, headers, [*columns, *added.values()], None)
+
+    def write_csv(
+        self,
+        data: IncompleteData,
+        path: str | os.PathLike[str],
+        *,
+        missing: Iterable[str] = MISSING_MARKERS,
+    ) -> None:
+        """Write completed cells as delimited text, with all columns of the table."""
+        source, markers = self.source, check_markers(missing)
+        if source is None or not self.extra:
+            data.write_csv(path, missing=markers)
+            return
+        texts = {
+            name: label_texts(name, data.states[j], data.codes[:, j], markers)
+            for j, name in enumerate(data.names)
+        }
+        for name in self.extra:
+            values = source.values(source.names.index(name))
+            texts[name] = [
+                v if isinstance(v, str) else "" if is_missing(v, markers) else str(v)
+                for v in values
+            ]
+        names = [*source.names, *self.absent]
+        columns = [texts[name] for name in names]
+        write_chunks(path, text_chunks(names, columns, default_delimiter(path)))
+
+
+def read_for(
+    network: Network,
+    table: Any,
+    *,
+    allow_absent: bool = False,
+    missing: Iterable[str] = MISSING_MARKERS,
+    discretize: Mapping[str, Cutting] | Discretization | None = None,
+) -> NewData:
+    """Read a table for a network.
+
+    Variables are matched by name and states by label; a label that differs in type
+    only (``1`` and ``"1"``) matches when no other does. A column may be missing
+    throughout: the network knows its states.
+
+    Examples
+    --------
+    >>> from bayesmend.datasets import load_network
+    >>> network = load_network("asia")
+    >>> rows = {"id": ["r1"], **{name: [None] for name in network.names}}
+    >>> new = read_for(network, rows)
+    >>> new.data, new.extra
+    (IncompleteData(1 row, 8 variables, 8 missing cells), ('id',))
+    """
+    check_network(network)
+    if isinstance(table, IncompleteData):
+        return _from_data(network, table, allow_absent)
+    source = open_source(table)
+    names = check_names(source.headers, None)
+    absent = _absent(network, names, allow_absent)
+    markers = check_markers(missing)
+    _check_markers(network, names, markers)
+    known = {name: i for i, name in enumerate(network.names)}
+    present = [j for j, name in enumerate(names) if name in known]
+    cut = _cut_positions(discretize, names, known)
+    source.prepare(names, markers, frozenset(cut))
+    rule = discretize
+    if rule is not None and not isinstance(rule, Discretization):
+        rule = fit_source(source, rule)
+    read = _Reader(network, source, rule).read(present)
+    origin = Origin(
+        kind=source.kind,
+        headers=(*(source.headers[j] for j in present), *absent),
+        dtypes=(
+            *(INTERVALS if j in cut else source.dtype(j) for j in present),
+            *(None for _ in absent),
+        ),
+        index=source.index,
+    )
+    data = IncompleteData(
+        (*(names[j] for j in present), *absent),
+        (*read.states, *(network.states[known[name]] for name in absent)),
+        _with_holes(read.codes, len(absent)),
+        origin=origin,
+        discretization=rule,
+    )
+    place = {name: column for column, name in enumerate(data.names)}
+    columns = tuple(place[name] for name in network.names)
+    cells = np.ascontiguousarray(data.codes.T[list(columns)])
+    extra = tuple(name for name in names if name not in known)
+    labels = (_SAME,) * network.n_vars
+    return NewData(data, cells, columns, labels, extra, absent, source)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    states: list[tuple[Label, ...]]
+    codes: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Codes columns of a source by the states of a network."""
+
+    network: Network
+    source: Source
+    rule: Discretization | None
+
+    def read(self, positions: Sequence[int]) -> _Read:
+        columns: list[Column | None] = []
+        states: list[tuple[Label, ...]] = []
+        tables: list[NDArray[np.uint8]] = []
+        cut = self.rule.names if self.rule is not None else ()
+        for j in positions:
+            known = self._known(j)
+            column = None if self.source.names[j] in cut else self.source.column(j)
+            columns.append(column)
+            states.append(known if column is None else own_labels(known, column))
+            tables.append(
+                np.empty(0, np.uint8) if column is None else self._code(j, column)
+            )
+        numbers = {
+            k: self.source.numbers(j)
+            for k, j in enumerate(positions)
+            if columns[k] is None
+        }
+        codes = np.array(self.source.codes(positions, columns, tables), order="F")
+        for k, values in numbers.items():
+            codes[:, k] = self._cut(positions[k], values)
+        return _Read(states, codes)
+
+    def _known(self, position: int) -> tuple[Label, ...]:
+        index = self.network.names.index(self.source.names[position])
+        return self.network.states[index]
+
+    def _code(self, position: int, column: Column) -> NDArray[np.uint8]:
+        """Return the code of each distinct value; a marker is a missing cell."""
+        known, values = self._known(position), column.values
+        table = match_states(known, values)[: len(values)]
+        for k in np.flatnonzero(table == MISSING).tolist():
+            if not is_missing(values[k], self.source.markers):
+                where = self.source.place_of_value(column, k)
+                if where or column.kind != "category":
+                    raise unknown_label(column.name, known, values[k], where)
+        return table
+
+    def _cut(self, position: int, values: NDArray[np.float64]) -> NDArray[np.uint8]:
+        assert self.rule is not None
+        name, known = self.source.names[position], self._known(position)
+        labels = self.rule.labels(name)
+        table = match_states(known, labels)
+        unknown = [label for k, label in enumerate(labels) if table[k] == MISSING]
+        if unknown:
+            raise unknown_label(name, known, unknown[0])
+        codes: NDArray[np.uint8] = table[self.rule.codes(name, values)]
+        return codes
+
+
+def _from_data(network: Network, data: IncompleteData, allow_absent: bool) -> NewData:
+    absent = _absent(network, data.names, allow_absent)
+    if absent:
+        data = _with_absent(network, data, absent)
+    place = {name: column for column, name in enumerate(data.names)}
+    columns = tuple(place[name] for name in network.names)
+    cells = np.ascontiguousarray(data.codes.T[list(columns)])
+    states, labels = list(data.states), [_SAME] * network.n_vars
+    for i, column in enumerate(columns):
+        known, given = network.states[i], data.states[column]
+        if given == known:
+            continue
+        codes, table = data.codes[:, column], match_states(known, given)
+        np.take(table, codes, out=cells[i])
+        bad = np.flatnonzero((cells[i] == MISSING) & (codes != MISSING))
+        if bad.size:
+            label, where = given[codes[bad[0]]], f" in row {bad[0]}"
+            raise unknown_label(network.names[i], known, label, where)
+        states[column], labels[i] = extend_states(known, given, table)
+    known_names = set(network.names)
+    extra = tuple(name for name in data.names if name not in known_names)
+    if tuple(states) != data.states:
+        data = replace(data, states=tuple(states))
+    return NewData(data, cells, columns, tuple(labels), extra, absent, None)
+
+
+def _with_absent(
+    network: Network, data: IncompleteData, absent: tuple[str, ...]
+) -> IncompleteData:
+    """Add variables that are missing in every row."""
+    origin = data.origin
+    if origin.headers:
+        origin = replace(
+            origin,
+            headers=(*origin.headers, *absent),
+            dtypes=(*origin.dtypes, *(None for _ in absent)),
+        )
+    states = dict(zip(network.names, network.states, strict=True))
+    return replace(
+        data,
+        names=(*data.names, *absent),
+        states=(*data.states, *(states[name] for name in absent)),
+        codes=_with_holes(data.codes, len(absent)),
+        origin=origin,
+    )
+
+
+def _with_holes(codes: NDArray[np.uint8], n_more: int) -> NDArray[np.uint8]:
+    """Append variables that are missing in every row."""
+    holes = np.full((len(codes), n_more), MISSING, dtype=np.uint8)
+    return np.asfortranarray(np.hstack([codes, holes]))
+
+
+def _absent(
+    network: Network, names: Sequence[str], allow_absent: bool
+) -> tuple[str, ...]:
+    given = set(names)
+    absent = tuple(name for name in network.names if name not in given)
+    if len(absent) == network.n_vars:
+        msg = (
+            "no column of the table is a variable of the network. It has: "
+            f"{listing(names, 6)}. The network has: {listing(absent, 6)}. Rename "
+            "the columns."
+        )
+        raise DataError(msg)
+    if absent and not allow_absent:
+        msg = (
+            f"the table lacks {len(absent)} of the {network.n_vars} variables of the "
+            f"network: {listing(absent, 6)}. It has: {listing(names, 6)}. Add or "
+            "rename columns, or pass allow_absent=True (--allow-absent) to take a few "
+            "as missing in every row."
+        )
+        raise DataError(msg)
+    return absent
+
+
+def _check_markers(
+    network: Network, names: Sequence[str], markers: frozenset[str]
+) -> None:
+    for name, labels in zip(network.names, network.states, strict=True):
+        for label in labels:
+            if name in names and isinstance(label, str) and is_missing(label, markers):
+                msg = (
+                    f"state {label!r} of variable {name!r} is also a marker of missing "
+                    "cells. List the markers of your table in missing= (--missing)."
+                )
+                raise DataError(msg)
+
+
+def _cut_positions(
+    discretize: Mapping[str, Cutting] | Discretization | None,
+    names: Sequence[str],
+    known: Mapping[str, int],
+) -> set[int]:
+    if discretize is None:
+        return set()
+    if isinstance(discretize, Discretization):
+        # A rule of the training data may cut variables that were dropped since.
+        asked = [name for name in discretize.names if name in known and name in names]
+    else:
+        asked = list(discretize)
+    for name in asked:
+        if name not in known or name not in names:
+            raise unknown_name(name, [n for n in names if n in known])
+    return {names.index(name) for name in asked}

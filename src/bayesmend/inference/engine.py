@@ -1,0 +1,390 @@
+"""Exact and approximate answers about cells in the codes of a network.
+
+Exact ones come from clique trees over the holes of a row; rows whose holes look alike
+share the work. Likelihood weighting is there for networks that are too dense for that,
+and only when it is asked for by name.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend import _core
+from bayesmend._checks import some
+from bayesmend.data.states import MISSING, Label, position_of
+from bayesmend.errors import InferenceError, ParameterError, ShortfallWarning
+from bayesmend.inference.conflict import require_possible
+from bayesmend.network.network import Network, check_count, flatten
+from bayesmend.seed import Seed, as_generator
+
+__all__ = [
+    "MAX_MEMORY",
+    "METHODS",
+    "WEIGHTING",
+    "CompiledHoles",
+    "Engine",
+    "Marginals",
+    "Method",
+    "draw_cells",
+    "find_marginals",
+    "hole_distributions",
+    "target_names",
+    "weigh",
+]
+
+Method = Literal["exact", "weighting"]
+METHODS = get_args(Method)
+MAX_MEMORY = 2**30
+"""Bytes that the tables of exact inference may take, unless ``max_memory`` says."""
+
+WEIGHTING = "or use method='weighting', which is approximate"
+"""What to do about too large tables, where there is a choice of method."""
+
+_BYTES_PER_ENTRY = 8
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Marginals:
+    """The distribution of every hole, given what is observed in its row.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The variables asked for, in the order of the network.
+    states : tuple of tuple
+        Their states.
+    rows : tuple of ndarray
+        For each variable, the rows where it is missing.
+    probabilities : tuple of ndarray of shape (n_holes, n_states)
+        For each variable, a distribution for each of these rows.
+    log_evidence : ndarray of shape (n_rows,)
+        Log-probability of what is observed in each row.
+    errors : tuple of ndarray, optional
+        Standard errors of the probabilities, from weighting.
+    effective_samples : ndarray of shape (n_rows,), optional
+        How many unweighted samples would be as good, from weighting.
+    """
+
+    names: tuple[str, ...]
+    states: tuple[tuple[Label, ...], ...]
+    rows: tuple[NDArray[np.intp], ...]
+    probabilities: tuple[NDArray[np.float64], ...]
+    log_evidence: NDArray[np.float64]
+    errors: tuple[NDArray[np.float64], ...] | None = None
+    effective_samples: NDArray[np.float64] | None = None
+
+    def of(self, name: str) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return the rows where a variable is missing, and its distributions there."""
+        at = position_of(name, self.names)
+        return self.rows[at], self.probabilities[at]
+
+    def __repr__(self) -> str:
+        n_holes = sum(map(len, self.rows))
+        return f"Marginals({len(self.names)} variables, {n_holes:,} holes)"
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """The way to an answer, with its parameters checked.
+
+    Parameters
+    ----------
+    method : {"exact", "weighting"}
+        Clique trees, or samples weighted by the evidence.
+    n_samples : int
+        Samples per row, for weighting.
+    seed : int, Generator or None
+        Source of randomness, for weighting and draws.
+    n_threads : int
+        Threads; 0 for one per core. No answer depends on it.
+    max_memory : float
+        Bytes that exact inference may take for its tables.
+    remedy : str
+        What an error about too large tables suggests, last.
+    """
+
+    method: Method = "exact"
+    n_samples: int = 10_000
+    seed: Seed = None
+    n_threads: int = 0
+    max_memory: float = MAX_MEMORY
+    remedy: str = "or take a network with fewer arcs"
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            msg = (
+                f"method must be one of {', '.join(METHODS)}. Got {self.method!r} "
+                "instead."
+            )
+            raise ParameterError(msg)
+        check_count("n_samples", self.n_samples, 1)
+        check_count("n_threads", self.n_threads)
+        is_number = isinstance(self.max_memory, (int, float, np.integer, np.floating))
+        if not is_number or not self.max_memory > 0:
+            msg = (
+                "max_memory must be a number of bytes > 0. "
+                f"Got {self.max_memory!r} instead."
+            )
+            raise ParameterError(msg)
+
+    def key(self) -> int:
+        """Return random bits for the core."""
+        return int(as_generator(self.seed).integers(2**64, dtype=np.uint64))
+
+    def compile(
+        self,
+        network: Network,
+        cells: NDArray[np.uint8],
+        targets: NDArray[np.uint8] | None = None,
+    ) -> CompiledHoles:
+        """Make ready for exact answers, or say that they would take too much memory."""
+        flat = flatten(network)
+        holes = _core.Holes(
+            flat.card,
+            flat.parent_offsets,
+            flat.parents,
+            cells,
+            np.empty(0),
+            np.empty(0, np.uint8) if targets is None else targets,
+        )
+        entries, scope = holes.largest_factor
+        names = [network.names[v] for v in scope]
+        n_threads = self.fit_threads(entries, holes.tree_entries, names)
+        return CompiledHoles(holes, flat.cpts, n_threads)
+
+    def fit_threads(self, largest: float, total: float, names: list[str]) -> int:
+        """Return how many threads may hold such tables at once; one must be able to."""
+        n_bytes, most = _BYTES_PER_ENTRY * total, _core.MAX_TREE_ENTRIES
+        if n_bytes > self.max_memory or total > most:
+            limit = f"max_memory={_plain(self.max_memory)}"
+            if n_bytes <= self.max_memory:
+                limit = f"the {_size(_BYTES_PER_ENTRY * most)} possible"
+            way_out = "raise max_memory, " if total <= most else ""
+            msg = (
+                f"exact inference would need a table of {_count(largest)} entries "
+                f"({_size(_BYTES_PER_ENTRY * largest)}) over {len(names)} variables "
+                f"({some(names)}), and {_size(n_bytes)} in all, which is more than "
+                f"{limit}. Give more evidence, {way_out}{self.remedy}."
+            )
+            raise InferenceError(msg)
+        n_threads = self.n_threads or _core.n_cores()
+        if n_bytes * n_threads <= self.max_memory:
+            return n_threads
+        return max(1, int(self.max_memory / n_bytes))
+
+    def require_room(self, n_draws: int, bytes_per_draw: int) -> None:
+        """Raise ``InferenceError`` when so many completed tables would be too large."""
+        n_bytes = n_draws * bytes_per_draw
+        if n_draws > 1 and n_bytes > self.max_memory:
+            msg = (
+                f"n_draws={n_draws} completed tables would need {_size(n_bytes)}, "
+                f"which is more than max_memory={_plain(self.max_memory)}. Ask for "
+                "fewer draws, or raise max_memory."
+            )
+            raise InferenceError(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledHoles:
+    """Rows compiled for the structure of a network, with its probabilities."""
+
+    holes: _core.Holes
+    cpts: NDArray[np.float64]
+    n_threads: int
+
+    def log_evidence(self) -> NDArray[np.float64]:
+        """Return the log-probability of what is observed in each row."""
+        return self.holes.log_evidence(self.cpts, self.n_threads)
+
+    def explain(self) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+        """Return completed cells and the log-probability of each row."""
+        cells, log_probability = self.holes.explain(self.cpts, self.n_threads)
+        return cells, log_probability
+
+    def marginals(self) -> NDArray[np.float64]:
+        """Return the distributions of the holes, variable by variable."""
+        return self.holes.marginals(self.cpts, self.n_threads)
+
+    def draw(self, n_draws: int, key: int) -> NDArray[np.uint8]:
+        """Return completed cells of each draw."""
+        return self.holes.draw(self.cpts, n_draws, key, self.n_threads)
+
+
+def find_marginals(
+    network: Network,
+    cells: NDArray[np.uint8],
+    engine: Engine,
+    targets: str | Sequence[str] | None = None,
+    *,
+    compiled: CompiledHoles | None = None,
+    check: Callable[..., None] = require_possible,
+) -> Marginals:
+    """Give the distributions of holes in the codes of the network.
+
+    ``compiled`` saves work where the same cells were compiled before; ``check`` raises
+    for rows of probability zero.
+    """
+    asked = network.names if targets is None else target_names(targets)
+    wanted = sorted({position_of(name, network.names) for name in asked})
+    flags = np.zeros(network.n_vars, dtype=np.uint8)
+    flags[wanted] = 1
+    errors = effective = None
+    if engine.method == "exact":
+        some_only = flags if len(wanted) < network.n_vars else None
+        compiled = compiled or engine.compile(network, cells, some_only)
+        evidence = compiled.log_evidence()
+        check(network, cells, evidence)
+        flat = compiled.marginals()
+    else:
+        flat, flat_errors, evidence, effective = weigh(network, cells, flags, engine)
+        check(network, cells, evidence, n_samples=engine.n_samples)
+        _, errors = hole_distributions(network, cells, flat_errors, wanted)
+    rows, probabilities = hole_distributions(network, cells, flat, wanted)
+    return Marginals(
+        names=tuple(network.names[v] for v in wanted),
+        states=tuple(network.states[v] for v in wanted),
+        rows=tuple(rows),
+        probabilities=tuple(probabilities),
+        log_evidence=evidence,
+        errors=None if errors is None else tuple(errors),
+        effective_samples=effective,
+    )
+
+
+def target_names(targets: str | Sequence[str]) -> list[str]:
+    """Return the names asked for, one or several."""
+    if isinstance(targets, str):
+        return [targets]
+    try:
+        return list(targets)
+    except TypeError:
+        msg = (
+            "targets must be the name of a variable or a list of names. "
+            f"Got {targets!r} instead."
+        )
+        raise ParameterError(msg) from None
+
+
+def weigh(
+    network: Network,
+    cells: NDArray[np.uint8],
+    flags: NDArray[np.uint8],
+    engine: Engine,
+) -> tuple[NDArray[np.float64], ...]:
+    """Return probabilities, their errors, log-evidence and effective samples."""
+    found: tuple[NDArray[np.float64], ...] = _core.weigh(
+        *flatten(network),
+        _order(network),
+        cells,
+        flags,
+        engine.n_samples,
+        engine.key(),
+        engine.n_threads,
+    )
+    return found
+
+
+def draw_cells(
+    network: Network,
+    cells: NDArray[np.uint8],
+    engine: Engine,
+    n_draws: int,
+    *,
+    compiled: CompiledHoles | None = None,
+) -> tuple[NDArray[np.uint8], NDArray[np.float64] | None]:
+    """Return cells of shape (n_draws, n_vars, n_rows) in the codes of the network.
+
+    From weighting, the effective number of samples of each row comes with them.
+    """
+    if engine.method == "exact":
+        compiled = compiled or engine.compile(network, cells)
+        require_possible(network, cells, compiled.log_evidence())
+        return compiled.draw(n_draws, engine.key()), None
+    n_threads = engine.n_threads or _core.n_cores()
+    n_bytes = _BYTES_PER_ENTRY * engine.n_samples * n_threads
+    if n_bytes > engine.max_memory:
+        msg = (
+            f"drawing from n_samples={engine.n_samples:,} needs {_size(n_bytes)}, more "
+            f"than max_memory={_plain(engine.max_memory)}. Ask for fewer samples."
+        )
+        raise InferenceError(msg)
+    drawn, evidence, effective = _core.weighted_draws(
+        *flatten(network),
+        _order(network),
+        cells,
+        engine.n_samples,
+        n_draws,
+        engine.key(),
+        engine.n_threads,
+    )
+    require_possible(network, cells, evidence, n_samples=engine.n_samples)
+    _warn_of_repeats(cells, effective, n_draws)
+    return drawn, effective
+
+
+def _warn_of_repeats(
+    cells: NDArray[np.uint8], effective: NDArray[np.float64], n_draws: int
+) -> None:
+    """Say so when a row has too few samples for its draws to differ as they should."""
+    has_holes = (cells == MISSING).any(axis=0)
+    short = np.flatnonzero(has_holes & (effective < n_draws))
+    if not short.size:
+        return
+    worst = short[effective[short].argmin()]
+    msg = (
+        f"n_draws={n_draws} completions come from fewer samples in {len(short):,} of "
+        f"{len(effective):,} rows, and repeat each other: row {worst} has samples as "
+        f"good as {effective[worst]:.3g} unweighted ones. Raise n_samples (--samples)."
+    )
+    warnings.warn(msg, ShortfallWarning, stacklevel=4)
+
+
+def hole_distributions(
+    network: Network,
+    cells: NDArray[np.uint8],
+    flat: NDArray[np.float64],
+    wanted: list[int] | None = None,
+) -> tuple[list[NDArray[np.intp]], list[NDArray[np.float64]]]:
+    """Split what the core lays end to end: rows and distributions per variable."""
+    variables = range(network.n_vars) if wanted is None else wanted
+    is_hole = cells[list(variables)] == MISSING
+    every = np.nonzero(is_hole)[1]
+    rows, distributions, start, seen = [], [], 0, 0
+    counts = is_hole.sum(axis=1).tolist()
+    for v, n_holes in zip(variables, counts, strict=True):
+        card = len(network.states[v])
+        rows.append(every[seen : seen + n_holes])
+        size = n_holes * card
+        distributions.append(flat[start : start + size].reshape(n_holes, card))
+        seen, start = seen + n_holes, start + size
+    assert start == len(flat)
+    return rows, distributions
+
+
+def _order(network: Network) -> NDArray[np.int32]:
+    """Return the variables, each after its parents."""
+    return np.array(network.dag.topological_order(), dtype=np.int32)
+
+
+def _plain(max_memory: float) -> str:
+    """Show a limit in the digits it was probably given in."""
+    return f"{min(max_memory, sys.float_info.max):.4g}"
+
+
+def _count(entries: float) -> str:
+    return f"{entries:,.0f}" if entries < 1e15 else f"{entries:.3g}"
+
+
+def _size(n_bytes: float) -> str:
+    for unit in ("bytes", "kB", "MB", "GB", "TB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.3g} {unit}"
+        n_bytes /= 1000
+    return f"{1000 * n_bytes:.3g} TB"

@@ -1,0 +1,282 @@
+"""Fill the holes of a table from a network, and say how sure each cell is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend.data.discretize import Cutting, Discretization
+from bayesmend.data.states import MISSING, MISSING_MARKERS
+from bayesmend.data.table import IncompleteData
+from bayesmend.errors import ParameterError
+from bayesmend.inference.align import NewData, read_for
+from bayesmend.inference.cells import (
+    BYTES_PER_CELL,
+    ImputedCell,
+    ImputedCells,
+    list_cells,
+)
+from bayesmend.inference.engine import (
+    MAX_MEMORY,
+    METHODS,
+    Engine,
+    Method,
+    draw_cells,
+    find_marginals,
+)
+from bayesmend.network.network import Network, check_count
+from bayesmend.seed import Seed
+
+__all__ = ["IMPUTATIONS", "Imputation", "ImputedCell", "ImputedCells", "impute"]
+
+How = Literal["mpe", "marginal", "draw"]
+IMPUTATIONS = get_args(How)
+
+_TIE = 1e-9  # relative: states this close count as equally probable
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Imputation:
+    """Completed tables, and how sure each imputed cell is.
+
+    Parameters
+    ----------
+    tables : tuple of IncompleteData
+        The variables of the network without holes: one table, or one per draw.
+    cells : ImputedCells
+        Each imputed cell with its posterior probability and its runner-up.
+    method : str
+        ``mpe``, ``marginal`` or ``draw``.
+    inference : str
+        ``exact`` or ``weighting``.
+    source : NewData
+        The table that was given, with the columns that the network does not know.
+    effective_samples : ndarray of shape (n_rows,), optional
+        From weighting: how many unweighted samples of each row would be as good.
+    """
+
+    tables: tuple[IncompleteData, ...]
+    cells: ImputedCells
+    method: str
+    inference: str
+    source: NewData
+    effective_samples: NDArray[np.float64] | None = None
+
+    @property
+    def completed(self) -> IncompleteData:
+        """The (first) completed table: the variables of the network."""
+        return self.tables[0]
+
+    @property
+    def n_draws(self) -> int:
+        """Number of completed tables."""
+        return len(self.tables)
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """Columns that the network does not know; they are kept as they are."""
+        return self.source.extra
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """Variables that the table lacked; they come last."""
+        return self.source.absent
+
+    def to_table(self, number: int = 0) -> Any:
+        """Return a completed table of the kind given, with all its columns."""
+        return self.source.to_table(self.tables[number])
+
+    def write_csv(
+        self,
+        path: str | os.PathLike[str],
+        number: int = 0,
+        *,
+        missing: Iterable[str] = MISSING_MARKERS,
+    ) -> None:
+        """Write a completed table as CSV, with all columns of the one given."""
+        self.source.write_csv(self.tables[number], path, missing=missing)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all but the cells in plain types, ready for JSON."""
+        p = self.cells.probabilities
+        counts = np.bincount(self.cells.variables, minlength=len(self.cells.names))
+        per_table = (counts // self.n_draws).tolist()
+        return {
+            "method": self.method,
+            "inference": self.inference,
+            "n_rows": self.completed.n_rows,
+            "n_imputed": len(self.cells) // self.n_draws,
+            "n_draws": self.n_draws,
+            "imputed": dict(zip(self.cells.names, per_table, strict=True)),
+            "mean_probability": float(p.mean()) if len(p) else None,
+            "lowest_probability": float(p.min()) if len(p) else None,
+            "lowest_effective_samples": self._lowest_effective(),
+            "extra": list(self.extra),
+            "absent": list(self.absent),
+        }
+
+    def _lowest_effective(self) -> float | None:
+        """Return that of the row worst off, among those with imputed cells."""
+        if self.effective_samples is None or not len(self.cells):
+            return None
+        return float(self.effective_samples[self.cells.rows].min())
+
+    def __repr__(self) -> str:
+        tables = f", {self.n_draws} tables" if self.method == "draw" else ""
+        n_cells = len(self.cells) // self.n_draws
+        return f"Imputation({self.method}, {n_cells:,} cells{tables})"
+
+
+def impute(
+    network: Network,
+    data: Any,
+    *,
+    method: How = "mpe",
+    n_draws: int = 1,
+    seed: Seed = None,
+    inference: Method = "exact",
+    n_samples: int = 10_000,
+    allow_absent: bool = False,
+    missing: Iterable[str] = MISSING_MARKERS,
+    discretize: Mapping[str, Cutting] | Discretization | None = None,
+    n_threads: int = 0,
+    max_memory: float = MAX_MEMORY,
+) -> Imputation:
+    """Fill the holes of a table, training data or new rows, from a network.
+
+    An observed cell is never altered, and columns that the network does not know (an
+    identifier, say) come back as they are.
+
+    Parameters
+    ----------
+    network : Network
+        The network.
+    data : IncompleteData, frame, array, mapping or path
+        A table with holes. Variables are matched by name and states by label.
+    method : {"mpe", "marginal", "draw"}, default="mpe"
+        ``mpe``: the most probable states of all holes of a row together. ``marginal``:
+        of each hole by itself. ``draw``: at random from the joint posterior
+        distribution, for multiple imputation.
+    n_draws : int, default=1
+        Number of completed tables, for ``draw``.
+    seed : int, Generator or None
+        Source of randomness, for ``draw`` and weighting.
+    inference : {"exact", "weighting"}, default="exact"
+        ``weighting`` estimates from samples, for networks too dense for ``exact``.
+        There is no such way to the most probable explanation.
+    n_samples : int, default=10_000
+        Samples per row, for weighting.
+    allow_absent : bool, default=False
+        Whether the table may lack variables of the network; these are then missing in
+        every row, and are added as columns.
+    missing : iterable of str
+        Text that stands for a missing cell, unless `data` is an ``IncompleteData``.
+    discretize : mapping or Discretization, optional
+        How numbers are cut into the states of the network, unless `data` is an
+        ``IncompleteData``; their columns come back as intervals.
+    n_threads : int, default=0
+        Threads to use, 0 for all cores. The answer does not depend on it.
+    max_memory : float, default=2**30
+        Bytes that the tables of exact inference may take, and the completed tables
+        and their cells when there are several draws.
+
+    Returns
+    -------
+    Imputation
+        Completed tables; each imputed cell with its probability and runner-up.
+
+    Raises
+    ------
+    InferenceError
+        When a row with holes has probability zero, or the tables would be too large.
+
+    Warns
+    -----
+    ShortfallWarning
+        When weighting has fewer effective samples of a row than draws, so that the
+        draws repeat each other.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> asia = bm.load_network("asia")
+    >>> rows = {"id": [17], **{name: [None] for name in asia.names}, "xray": ["yes"]}
+    >>> found = bm.impute(asia, rows)
+    >>> found.to_table()["id"], found.to_table()["lung"]
+    ([17], ['yes'])
+    """
+    _check(method, inference, n_draws)
+    remedy = "or use inference='weighting' with method='marginal' or method='draw'"
+    engine = Engine(inference, n_samples, seed, n_threads, max_memory, remedy)
+    new = read_for(
+        network,
+        data,
+        allow_absent=allow_absent,
+        missing=missing,
+        discretize=discretize,
+    )
+    engine.require_room(n_draws, _bytes_per_draw(new))
+    compiled = engine.compile(network, new.cells) if inference == "exact" else None
+    found = find_marginals(network, new.cells, engine, compiled=compiled)
+    effective = found.effective_samples
+    if method == "mpe":
+        assert compiled is not None
+        filled = compiled.explain()[0][None]
+    elif method == "draw":
+        filled, effective = draw_cells(
+            network, new.cells, engine, n_draws, compiled=compiled
+        )
+    else:
+        filled = _most_probable(new.cells, found.rows, found.probabilities)[None]
+    return Imputation(
+        tables=tuple(new.completed(cells) for cells in filled),
+        cells=list_cells(network, new, filled, found.rows, found.probabilities),
+        method=method,
+        inference=inference,
+        source=new,
+        effective_samples=effective,
+    )
+
+
+def _check(method: str, inference: str, n_draws: int) -> None:
+    for name, value, known in (
+        ("method", method, IMPUTATIONS),
+        ("inference", inference, METHODS),
+    ):
+        if value not in known:
+            msg = f"{name} must be one of {', '.join(known)}. Got {value!r} instead."
+            raise ParameterError(msg)
+    check_count("n_draws", n_draws, 1)
+    if method != "draw" and n_draws != 1:
+        msg = f"n_draws={n_draws} goes with method='draw'. Got {method!r} instead."
+        raise ParameterError(msg)
+    if method == "mpe" and inference != "exact":
+        msg = (
+            "the most probable explanation has no approximate method. Use "
+            "method='marginal' or method='draw' with inference='weighting'."
+        )
+        raise ParameterError(msg)
+
+
+def _most_probable(
+    cells: NDArray[np.uint8],
+    rows: tuple[NDArray[np.intp], ...],
+    probabilities: tuple[NDArray[np.float64], ...],
+) -> NDArray[np.uint8]:
+    """Fill each hole by itself; among equally probable states the first."""
+    filled = cells.copy()
+    for v, (at, p) in enumerate(zip(rows, probabilities, strict=True)):
+        best = p.max(axis=1, keepdims=True, initial=0.0)
+        filled[v, at] = (p >= best * (1 - _TIE)).argmax(axis=1)
+    return filled
+
+
+def _bytes_per_draw(new: NewData) -> int:
+    """Return what each draw keeps: its cells in two codings, and those imputed."""
+    n_holes = int((new.cells == MISSING).sum())
+    return int(new.cells.size + new.data.codes.size + BYTES_PER_CELL * n_holes)

@@ -1,0 +1,274 @@
+"""What a network says about the holes of a table: explanations, marginals, draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend.data.table import IncompleteData
+from bayesmend.inference.align import read_for
+from bayesmend.inference.conflict import require_possible
+from bayesmend.inference.engine import (
+    MAX_MEMORY,
+    WEIGHTING,
+    Engine,
+    Marginals,
+    Method,
+    draw_cells,
+    find_marginals,
+    hole_distributions,
+    weigh,
+)
+from bayesmend.network.network import Network, check_count
+from bayesmend.seed import Seed
+
+__all__ = ["Explanation", "draw", "explain", "log_evidence", "marginals"]
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Explanation:
+    """The most probable completion of every row.
+
+    Parameters
+    ----------
+    completed : IncompleteData
+        The table without holes in the variables of the network.
+    log_probability : ndarray of shape (n_rows,)
+        Log-probability of each completed row.
+    log_evidence : ndarray of shape (n_rows,)
+        Log-probability of what was observed in it. The explanation as a whole has the
+        posterior probability ``exp(log_probability - log_evidence)``.
+    rows, variables : ndarray of shape (n_holes,)
+        Where the holes were: row, and position of the variable in ``completed``.
+    confidence : ndarray of shape (n_holes,)
+        Posterior probability of the state chosen for each hole, by itself.
+    """
+
+    completed: IncompleteData
+    log_probability: NDArray[np.float64]
+    log_evidence: NDArray[np.float64]
+    rows: NDArray[np.intp]
+    variables: NDArray[np.intp]
+    confidence: NDArray[np.float64]
+
+    @property
+    def posterior(self) -> NDArray[np.float64]:
+        """Posterior probability of each row's explanation as a whole."""
+        with np.errstate(invalid="ignore"):
+            return np.exp(self.log_probability - self.log_evidence)
+
+    def __repr__(self) -> str:
+        rows, holes = len(self.log_probability), len(self.rows)
+        return f"Explanation({rows:,} rows, {holes:,} holes)"
+
+
+def explain(
+    network: Network,
+    data: Any,
+    *,
+    allow_absent: bool = False,
+    n_threads: int = 0,
+    max_memory: float = MAX_MEMORY,
+) -> Explanation:
+    """Find the most probable completion of every row, jointly over its holes.
+
+    Among completions that are equally probable (within 1e-9, relatively) it is the one
+    whose states come first, variable by variable in the order of the network.
+
+    Parameters
+    ----------
+    network : Network
+        The network.
+    data : IncompleteData, frame, array, mapping or path
+        A table with holes. Variables are matched by name and states by label; what the
+        network does not know is left out (`impute` keeps it).
+    allow_absent : bool, default=False
+        Whether the table may lack variables of the network; these are then missing in
+        every row, and come last in the result.
+    n_threads : int, default=0
+        Threads to use, 0 for all cores. The answer does not depend on it.
+    max_memory : float, default=2**30
+        Bytes that the tables of the elimination may take.
+
+    Returns
+    -------
+    Explanation
+        The completed table, with log-probabilities and a confidence per hole.
+
+    Raises
+    ------
+    InferenceError
+        When a row with holes has probability zero, or the tables would be too large.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> asia = bm.load_network("asia")
+    >>> data = bm.hide_mcar(asia.sample(100, seed=1), 0.1, seed=1).data
+    >>> found = bm.explain(asia, data)
+    >>> found.completed
+    IncompleteData(100 rows, 8 variables, 0 missing cells)
+    >>> bool((found.log_probability <= found.log_evidence + 1e-9).all())
+    True
+    """
+    remedy = "or impute with inference='weighting': an explanation is always exact"
+    engine = Engine(n_threads=n_threads, max_memory=max_memory, remedy=remedy)
+    new = read_for(network, data, allow_absent=allow_absent)
+    compiled = engine.compile(network, new.cells)
+    cells, log_probability = compiled.explain()
+    require_possible(network, new.cells, log_probability)
+    rows, chances = hole_distributions(network, new.cells, compiled.marginals())
+    confidence = [
+        p[np.arange(len(p)), cells[v, at]]
+        for v, (at, p) in enumerate(zip(rows, chances, strict=True))
+    ]
+    where = np.repeat(np.array(new.columns, dtype=np.intp), [len(at) for at in rows])
+    return Explanation(
+        completed=new.completed(cells),
+        log_probability=log_probability,
+        log_evidence=compiled.log_evidence(),
+        rows=np.concatenate(rows),
+        variables=where,
+        confidence=np.concatenate(confidence),
+    )
+
+
+def marginals(
+    network: Network,
+    data: Any,
+    *,
+    targets: str | Sequence[str] | None = None,
+    method: Method = "exact",
+    n_samples: int = 10_000,
+    seed: Seed = None,
+    allow_absent: bool = False,
+    n_threads: int = 0,
+    max_memory: float = MAX_MEMORY,
+) -> Marginals:
+    """Give the distribution of every hole of a table.
+
+    Parameters
+    ----------
+    network, data, allow_absent, n_threads, max_memory
+        As in `explain`.
+    targets : str or sequence of str, optional
+        The variables asked for; all by default. Fewer may be much faster.
+    method : {"exact", "weighting"}, default="exact"
+        ``weighting`` estimates from samples, with standard errors.
+    n_samples : int, default=10_000
+        Samples per row, for weighting.
+    seed : int, Generator or None
+        Source of randomness, for weighting.
+
+    Returns
+    -------
+    Marginals
+        Per variable the rows where it is missing and its distributions there.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> asia = bm.load_network("asia")
+    >>> row = {name: ["yes" if name == "dysp" else None] for name in asia.names}
+    >>> rows, probabilities = bm.marginals(asia, row).of("bronc")
+    >>> probabilities.round(3).tolist()
+    [[0.834, 0.166]]
+    """
+    engine = Engine(method, n_samples, seed, n_threads, max_memory, WEIGHTING)
+    new = read_for(network, data, allow_absent=allow_absent)
+    return find_marginals(network, new.cells, engine, targets)
+
+
+def log_evidence(
+    network: Network,
+    data: Any,
+    *,
+    method: Method = "exact",
+    n_samples: int = 10_000,
+    seed: Seed = None,
+    allow_absent: bool = False,
+    n_threads: int = 0,
+    max_memory: float = MAX_MEMORY,
+) -> NDArray[np.float64]:
+    """Return the log-probability of what is observed in each row.
+
+    Parameters
+    ----------
+    network, data, method, n_samples, seed, allow_absent, n_threads, max_memory
+        As in `marginals`.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Natural logarithms; ``-inf`` for an impossible row. From weighting, an estimate
+        (of the probability, without bias), and ``-inf`` when no sample agrees.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> asia = bm.load_network("asia")
+    >>> row = {name: [None] for name in asia.names} | {"smoke": ["yes"]}
+    >>> np.exp(bm.log_evidence(asia, row)).round(6).tolist()
+    [0.5]
+    """
+    engine = Engine(method, n_samples, seed, n_threads, max_memory, WEIGHTING)
+    new = read_for(network, data, allow_absent=allow_absent)
+    none = np.zeros(network.n_vars, dtype=np.uint8)
+    if method == "exact":
+        return engine.compile(network, new.cells, none).log_evidence()
+    return weigh(network, new.cells, none, engine)[2]
+
+
+def draw(
+    network: Network,
+    data: Any,
+    *,
+    n_draws: int = 1,
+    seed: Seed = None,
+    method: Method = "exact",
+    n_samples: int = 10_000,
+    allow_absent: bool = False,
+    n_threads: int = 0,
+    max_memory: float = MAX_MEMORY,
+) -> tuple[IncompleteData, ...]:
+    """Complete a table at random, each row from its joint posterior distribution.
+
+    Parameters
+    ----------
+    network, data, method, n_samples, allow_absent, n_threads, max_memory
+        As in `marginals`.
+    n_draws : int, default=1
+        Number of completed tables.
+    seed : int, Generator or None
+        Source of randomness: the same seed gives the same tables.
+
+    Warns
+    -----
+    ShortfallWarning
+        When weighting has fewer effective samples of a row than draws.
+
+    Returns
+    -------
+    tuple of IncompleteData
+        The completed tables.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> asia = bm.load_network("asia")
+    >>> data = bm.hide_mcar(asia.sample(100, seed=1), 0.1, seed=1).data
+    >>> one, two = bm.draw(asia, data, n_draws=2, seed=1)
+    >>> one.is_complete, one == two
+    (True, False)
+    """
+    check_count("n_draws", n_draws, 1)
+    engine = Engine(method, n_samples, seed, n_threads, max_memory, WEIGHTING)
+    new = read_for(network, data, allow_absent=allow_absent)
+    # The cells as drawn, and once more in the codes of the table.
+    engine.require_room(n_draws, 2 * new.data.codes.size)
+    drawn, _ = draw_cells(network, new.cells, engine, n_draws)
+    return tuple(new.completed(cells) for cells in drawn)

@@ -1,0 +1,329 @@
+"""One question to a network: the distribution of some variables, given others."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend.data.states import MISSING, Label, position_of
+from bayesmend.errors import InferenceError, ParameterError
+from bayesmend.inference.conflict import evidence_words, find_conflict
+from bayesmend.inference.engine import (
+    MAX_MEMORY,
+    WEIGHTING,
+    CompiledHoles,
+    Engine,
+    Method,
+    find_marginals,
+    target_names,
+)
+from bayesmend.network.match import match_states, unknown_label
+from bayesmend.network.network import Network, check_network
+from bayesmend.seed import Seed
+
+__all__ = ["Answer", "query"]
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Answer:
+    """What a network says about some variables, given others.
+
+    Parameters
+    ----------
+    given : mapping
+        The evidence: names of variables and labels of their states.
+    probability : float
+        Probability of the evidence.
+    log_probability : float
+        Its natural logarithm, which does not underflow.
+    distributions : mapping
+        For each target a mapping of its states to probabilities, given the evidence.
+    joint : ndarray or None
+        With ``joint=True``: the joint distribution of the targets, an axis for each in
+        the order asked, its states in the order of the network.
+    method : str
+        ``exact`` or ``weighting``.
+    errors : mapping or None
+        From weighting: standard errors, laid out as ``distributions``.
+    effective_samples : float or None
+        From weighting: how many unweighted samples would be as good.
+    """
+
+    given: Mapping[str, Label]
+    probability: float
+    log_probability: float
+    distributions: Mapping[str, Mapping[Label, float]]
+    joint: NDArray[np.float64] | None
+    method: str
+    errors: Mapping[str, Mapping[Label, float]] | None = None
+    effective_samples: float | None = None
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The variables asked about."""
+        return tuple(self.distributions)
+
+    def joint_items(self) -> Iterator[tuple[tuple[Label, ...], float]]:
+        """Iterate over the joint distribution: states of the targets, probability."""
+        assert self.joint is not None
+        labels = itertools.product(*self.distributions.values())
+        for states, p in zip(labels, self.joint.flat, strict=True):
+            yield states, float(p)
+
+    @property
+    def most_probable(self) -> tuple[tuple[Label, ...], float] | None:
+        """The most probable states of all targets together; None without `joint`.
+
+        Among equally probable ones, those whose states come first.
+        """
+        if self.joint is None:
+            return None
+        bar = float(self.joint.max()) * (1 - 1e-9)
+        best = np.unravel_index((self.joint >= bar).argmax(), self.joint.shape)
+        states = zip(self.distributions.values(), best, strict=True)
+        return tuple(list(s)[k] for s, k in states), float(self.joint[best])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all of it in plain types, ready for JSON."""
+        best = self.most_probable
+        return {
+            "given": dict(self.given),
+            "probability": self.probability,
+            "log_probability": self.log_probability,
+            "targets": [self._target(name) for name in self.targets],
+            "joint": None
+            if self.joint is None
+            else [
+                {"states": list(states), "probability": p}
+                for states, p in self.joint_items()
+            ],
+            "most_probable": None
+            if best is None
+            else {"states": list(best[0]), "probability": best[1]},
+            "method": self.method,
+            "effective_samples": self.effective_samples,
+        }
+
+    def _target(self, name: str) -> dict[str, Any]:
+        errors = None if self.errors is None else self.errors[name]
+        return {
+            "variable": name,
+            "distribution": [
+                {
+                    "state": state,
+                    "probability": p,
+                    "error": None if errors is None else errors[state],
+                }
+                for state, p in self.distributions[name].items()
+            ],
+        }
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={state}" for name, state in self.given.items())
+        about = ", ".join(self.targets[:4]) + (", ..." if len(self.targets) > 4 else "")
+        return f"Answer({about}{' | ' if given else ''}{given})"
+
+
+def query(
+    network: Network,
+    targets: str | Sequence[str] | None = None,
+    *,
+    given: Mapping[str, Any] | None = None,
+    joint: bool = False,
+    method: Method = "exact",
+    n_samples: int = 100_000,
+    seed: Seed = None,
+    n_threads: int = 0,
+    max_memory: float = MAX_MEMORY,
+) -> Answer:
+    """Ask a network about some variables, given the states of others.
+
+    Parameters
+    ----------
+    network : Network
+        The network.
+    targets : str or sequence of str, optional
+        The variables asked about; by default all that are not given.
+    given : mapping, optional
+        The evidence: states of variables by name. A label that differs in type only
+        (``1`` and ``"1"``) matches when no other does.
+    joint : bool, default=False
+        Whether to give the joint distribution of the targets, too.
+    method : {"exact", "weighting"}, default="exact"
+        ``weighting`` estimates from samples, for networks too dense for ``exact``.
+    n_samples : int, default=100_000
+        Number of samples, for weighting.
+    seed : int, Generator or None
+        Source of randomness, for weighting.
+    n_threads : int, default=0
+        Threads to use, 0 for all cores. The answer does not depend on it.
+    max_memory : float, default=2**30
+        Bytes that the tables of exact inference may take.
+
+    Returns
+    -------
+    Answer
+        Distributions of the targets, and the probability of the evidence.
+
+    Raises
+    ------
+    InferenceError
+        When the evidence has probability zero, or the tables would be too large.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> asia = bm.load_network("asia")
+    >>> answer = bm.query(asia, "lung", given={"xray": "yes", "smoke": "yes"})
+    >>> round(answer.distributions["lung"]["yes"], 3)
+    0.646
+    >>> round(answer.probability, 4)
+    0.0759
+    >>> answer = bm.query(asia, ["lung", "tub"], given={"xray": "yes"}, joint=True)
+    >>> answer.most_probable
+    (('yes', 'no'), 0.48...)
+    """
+    check_network(network)
+    engine = Engine(method, n_samples, seed, n_threads, max_memory, WEIGHTING)
+    if joint and method != "exact":
+        msg = "joint=True needs method='exact'. Got method='weighting' instead."
+        raise ParameterError(msg)
+    row = _evidence(network, given or {})
+    names = _targets(network, targets, row)
+    if joint and not names:
+        msg = "joint=True needs a target, and every variable is given. Give fewer."
+        raise ParameterError(msg)
+    cells = np.ascontiguousarray(row[:, None])
+    compiled = _compile_joint(network, cells, names, engine) if joint else None
+    found = find_marginals(
+        network, cells, engine, names, compiled=compiled, check=_require_possible
+    )
+    order = [found.names.index(name) for name in names]
+    labels = [found.states[k] for k in order]
+    errors, effective = found.errors, found.effective_samples
+    return Answer(
+        given=_shown_evidence(network, row),
+        probability=math.exp(found.log_evidence[0]),
+        log_probability=float(found.log_evidence[0]),
+        distributions=_by_state(
+            names, labels, [found.probabilities[k][0] for k in order]
+        ),
+        joint=None if compiled is None else _joint(network, compiled, names),
+        method=method,
+        errors=None
+        if errors is None
+        else _by_state(names, labels, [errors[k][0] for k in order]),
+        effective_samples=None if effective is None else float(effective[0]),
+    )
+
+
+def _evidence(network: Network, given: Any) -> NDArray[np.uint8]:
+    """Return the row of a table that holds the evidence and nothing else."""
+    if not isinstance(given, Mapping):
+        msg = f"given must map names of variables to states. Got {given!r} instead."
+        raise ParameterError(msg)
+    row = np.full(network.n_vars, MISSING, dtype=np.uint8)
+    for name, label in given.items():
+        variable = position_of(name, network.names)
+        states = network.states[variable]
+        try:
+            hash(label)
+        except TypeError:
+            msg = f"given must hold one state of {name!r}. Got {label!r} instead."
+            raise ParameterError(msg) from None
+        row[variable] = match_states(states, [label])[0]
+        if row[variable] == MISSING:
+            raise unknown_label(name, states, label)
+    return row
+
+
+def _targets(
+    network: Network, targets: str | Sequence[str] | None, row: NDArray[np.uint8]
+) -> list[str]:
+    if targets is None:
+        return [network.names[v] for v in np.flatnonzero(row == MISSING)]
+    names = target_names(targets)
+    for k, name in enumerate(names):
+        if row[position_of(name, network.names)] != MISSING:
+            msg = f"variable {name!r} is both a target and given. Name it in one."
+            raise ParameterError(msg)
+        if name in names[:k]:
+            msg = f"variable {name!r} is a target twice. Name it once."
+            raise ParameterError(msg)
+    return names
+
+
+def _require_possible(
+    network: Network,
+    cells: NDArray[np.uint8],
+    log_evidence: NDArray[np.float64],
+    *,
+    n_samples: int | None = None,
+) -> None:
+    if np.isfinite(log_evidence[0]):
+        return
+    if n_samples is not None:
+        shown = evidence_words(network, cells[:, 0])
+        msg = (
+            f"none of {n_samples:,} samples agrees with the evidence {shown}. Raise "
+            "n_samples, or use method='exact'."
+        )
+        raise InferenceError(msg)
+    shown = evidence_words(network, find_conflict(network, cells[:, 0]))
+    msg = f"the evidence is impossible: {shown} has probability zero. Give less of it."
+    raise InferenceError(msg)
+
+
+def _compile_joint(
+    network: Network, cells: NDArray[np.uint8], names: list[str], engine: Engine
+) -> CompiledHoles:
+    """Make ready for a joint distribution, or say that it takes too much memory."""
+    variables = [network.names.index(name) for name in names]
+    flags = np.zeros(network.n_vars, dtype=np.uint8)
+    flags[variables] = 1
+    compiled = engine.compile(network, cells, flags)
+    largest, scope, total = compiled.holes.joint_size(variables)
+    engine.fit_threads(largest, total, [network.names[v] for v in scope])
+    return compiled
+
+
+def _joint(
+    network: Network, compiled: CompiledHoles, names: list[str]
+) -> NDArray[np.float64]:
+    """Return the joint distribution, an axis per name."""
+    variables = [network.names.index(name) for name in names]
+    flat = compiled.holes.joint(compiled.cpts, variables)
+    card = [len(network.states[v]) for v in variables]
+    return flat.reshape(card[::-1]).transpose()
+
+
+def _shown_evidence(network: Network, row: NDArray[np.uint8]) -> Mapping[str, Label]:
+    return MappingProxyType(
+        {
+            name: labels[code]
+            for name, labels, code in zip(
+                network.names, network.states, row.tolist(), strict=True
+            )
+            if code != MISSING
+        }
+    )
+
+
+def _by_state(
+    names: list[str],
+    states: list[tuple[Label, ...]],
+    values: list[NDArray[np.float64]],
+) -> Mapping[str, Mapping[Label, float]]:
+    return MappingProxyType(
+        {
+            name: MappingProxyType(dict(zip(labels, numbers.tolist(), strict=True)))
+            for name, labels, numbers in zip(names, states, values, strict=True)
+        }
+    )

@@ -1,0 +1,191 @@
+"""Exact learning: the best structure and completion together, with a proof."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bayesmend.data.table import IncompleteData
+from bayesmend.errors import ParameterError
+from bayesmend.graph.constraints import Constraints
+from bayesmend.learning.augment.local import (
+    LocalSearch,
+    check_at_least,
+    check_program,
+    note_of,
+    threads_for,
+)
+from bayesmend.learning.augment.problem import PatternProblem
+from bayesmend.learning.augment.result import (
+    AugmentResult,
+    assemble,
+    describe_status,
+    trace_of,
+)
+from bayesmend.learning.augment.starts import list_starts
+from bayesmend.score import Score, check_threads
+from bayesmend.seed import Seed, as_generator
+from bayesmend.structure.solution import TOLERANCE, Clock, Progress
+from bayesmend.structure.subsets import available_memory
+
+__all__ = ["learn_exact"]
+
+_ENDINGS = (None, "time limit", "node limit", "memory limit")
+# Price updates at the root and at every other node; settled by measurement.
+_ROOT_STEPS = 40
+_NODE_STEPS = 4
+# Entries of one block of a family's table; what sees more is bounded block by block.
+_MAX_ENTRIES = 256
+
+
+def learn_exact(
+    data: Any,
+    *,
+    score: Score | str = "bdeu",
+    ess: float = 1.0,
+    max_parents: int = 3,
+    locality: int = 1,
+    restarts: int = 10,
+    constraints: Constraints | None = None,
+    time_limit: float | None = None,
+    gap: float = 0.0,
+    node_limit: int | None = None,
+    seed: Seed = None,
+    n_threads: int = 0,
+    progress: Progress | None = None,
+) -> AugmentResult:
+    """Find the structure and the completion of highest score, and prove it.
+
+    Branch and bound over the missing cells. A node fixes some of them; its bound lets
+    every family choose the others for itself, at prices that make families agree, and
+    takes the best DAG under these scores.
+
+    Parameters
+    ----------
+    data : IncompleteData, frame, array or path
+        A table with missing cells, of up to about 20 variables.
+    score : Score or str, default="bdeu"
+        The rule, or its name.
+    ess : float, default=1.0
+        Equivalent sample size when `score` is a name.
+    max_parents : int, default=3
+        Largest number of parents.
+    locality, restarts : int
+        Of the local search that gives the first pair; see `learn_local`.
+    constraints : Constraints, optional
+        Required and forbidden arcs, tiers, limits of single variables.
+    time_limit : float, optional
+        Seconds; then the best pair, the bound and the gap are returned. So they are at
+        Ctrl-C.
+    gap : float, default=0.0
+        Stop when the score is proven to be within so many nats of the best.
+    node_limit : int, optional
+        Stop after so many nodes.
+    seed : int, Generator or None
+        Source of the draws of the local search.
+    n_threads : int, default=0
+        Number of threads; 0 means one per core. The result does not depend on it.
+    progress : callable, optional
+        Told (what, best score, seconds) now and then.
+
+    Returns
+    -------
+    AugmentResult
+        With status ``optimal`` or ``gap ... nats (... %)``.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> data = bm.load_network("asia").sample(100, seed=1)
+    >>> holed = bm.hide_value_per_variable(data, 1, state=1, seed=1).data
+    >>> result = bm.learn_exact(holed, seed=1)
+    >>> result.status, result.bound == result.score
+    ('optimal', True)
+    """
+    clock = Clock(time_limit)
+    if not isinstance(gap, int | float | np.number) or not gap >= 0:
+        msg = f"gap must be a number of nats >= 0. Got {gap!r} instead."
+        raise ParameterError(msg)
+    if node_limit is not None:
+        check_at_least("node_limit", node_limit, 1)
+    check_at_least("locality", locality, 1)
+    check_at_least("restarts", restarts, 0)
+    table = IncompleteData.from_table(data)
+    check_program(table.n_vars)
+    problem = PatternProblem.of(
+        table,
+        score=Score.of(score, ess=ess),
+        max_parents=max_parents,
+        constraints=constraints,
+    )
+    generator = as_generator(seed)
+    starts = list_starts(
+        problem,
+        restarts=restarts,
+        starts=("mode", "draws"),
+        given=None,
+        generator=generator,
+    )
+    search = LocalSearch(problem, clock, check_threads(n_threads), progress)
+    try:
+        augmenter = problem.augmenter(search.time_for_tables())
+    except TimeoutError:
+        found = search.hurried(starts, constraints, max_parents, generator)
+        return replace(found, method="exact")
+    answer = augmenter.solve(
+        starts,
+        locality,
+        max(gap, TOLERANCE),
+        clock.left or 0.0,
+        node_limit or 0,
+        0.5 * min(available_memory(), 1e15),
+        _ROOT_STEPS,
+        _NODE_STEPS,
+        _MAX_ENTRIES,
+        threads_for(table.n_vars, check_threads(n_threads)),
+        clock.reporter(progress, "branch and bound"),
+    )
+    return _result(problem, answer, clock)
+
+
+def _result(
+    problem: PatternProblem, answer: dict[str, Any], clock: Clock
+) -> AugmentResult:
+    score = float(answer["score"])
+    stopped = _ENDINGS[answer["ending"]]
+    if answer["is_interrupted"] and stopped == "time limit":
+        stopped = "interrupt"
+    bound = max(float(answer["bound"]), score)
+    detail = {
+        "nodes": answer["n_nodes"],
+        "cells": problem.n_cells,
+        "patterns": len(problem.weight),
+        "families": answer["n_families"],
+        "families_left_at_root": answer["n_alive"],
+        "first_score": answer["start_score"],
+        "root_bound": _finite(answer["root_bound"]),
+        "priced_root_bound": _finite(answer["priced_root_bound"]),
+        "stopped": stopped,
+        **note_of(problem),
+    }
+    # The pair of the local search is certified as long as nothing better was found.
+    locally = None
+    if answer["start_is_certified"] and score <= answer["start_score"] + TOLERANCE:
+        locally = f"{answer['locality']}-local optimum"
+    return assemble(
+        problem,
+        problem.dag(answer["parents"]),
+        answer["completion"],
+        bound=bound,
+        status=describe_status(score, bound, locally=locally, stopped=stopped),
+        method="exact",
+        trace=trace_of(answer["trace"]),
+        seconds=clock.seconds,
+        detail=detail,
+    )
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

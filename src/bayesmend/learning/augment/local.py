@@ -1,0 +1,402 @@
+"""t-local learning: no change of up to t cells, with any structure, is better.
+
+The paper's ``t`` is ``locality``, its completions ``Z_h`` are those of the trace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend import _core
+from bayesmend.data.table import IncompleteData
+from bayesmend.errors import ParameterError
+from bayesmend.graph.constraints import Constraints
+from bayesmend.graph.dag import Dag
+from bayesmend.learning.augment.problem import Completion, PatternProblem, program_bytes
+from bayesmend.learning.augment.result import (
+    AugmentResult,
+    TraceEntry,
+    assemble,
+    describe_status,
+    trace_of,
+)
+from bayesmend.learning.augment.starts import Start, list_starts
+from bayesmend.learning.reduction.scope import checked_completion
+from bayesmend.score import Score, check_threads
+from bayesmend.seed import Seed, as_generator
+from bayesmend.structure.learn import learn_structure
+from bayesmend.structure.solution import Clock, Progress
+from bayesmend.structure.solve import Solver
+from bayesmend.structure.subsets import available_memory
+
+__all__ = ["learn_local"]
+
+_EXACT_VARS = 20
+
+
+def learn_local(
+    data: Any,
+    *,
+    score: Score | str = "bdeu",
+    ess: float = 1.0,
+    max_parents: int = 3,
+    locality: int = 1,
+    restarts: int = 10,
+    starts: tuple[Start, ...] | None = None,
+    start: IncompleteData | NDArray[np.uint8] | None = None,
+    solver: Solver = "auto",
+    constraints: Constraints | None = None,
+    time_limit: float | None = None,
+    seed: Seed = None,
+    n_threads: int = 0,
+    progress: Progress | None = None,
+) -> AugmentResult:
+    """Climb to a structure and a completion that no small change improves.
+
+    Parameters
+    ----------
+    data : IncompleteData, frame, array or path
+        A table with missing cells.
+    score : Score or str, default="bdeu"
+        The rule, or its name.
+    ess : float, default=1.0
+        Equivalent sample size when `score` is a name.
+    max_parents : int, default=3
+        Largest number of parents.
+    locality : int, default=1
+        The paper's t: the result is the best among all pairs whose completion differs
+        in at most so many cells (a cell stands for that of all rows alike). Checked for
+        every such change, not assumed.
+    restarts : int, default=10
+        Number of starts drawn at random: in turn from the observed marginals and from
+        equal shares, since a value may be missing because it is rare.
+    starts : tuple of {"mode", "em", "draws"}, optional
+        By default modes and draws, and ``em`` first where structures are not found by
+        the dynamic programme: there it leads further than any number of draws.
+        ``mode``: the most frequent state of each variable. ``em``: the most probable
+        completion after expectation-maximisation. ``draws``: see `restarts`.
+    start : IncompleteData or array of codes, optional
+        A completion of your own, tried first.
+    solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
+        ``auto`` and ``subsets`` find the best structure exactly, up to about 20
+        variables; only then is the result certified. The others, and ``auto`` beyond,
+        alternate structure and completion: the result is a local optimum of these two
+        steps.
+    constraints : Constraints, optional
+        Required and forbidden arcs, tiers, limits of single variables.
+    time_limit : float, optional
+        Seconds; the best pair so far is returned.
+    seed : int, Generator or None
+        Source of the draws.
+    n_threads : int, default=0
+        Number of threads; 0 means one per core. The result does not depend on it.
+    progress : callable, optional
+        Told (what, best score, seconds) now and then.
+
+    Returns
+    -------
+    AugmentResult
+        With status ``1-local optimum`` (or another t), ``local optimum``, or
+        ``stopped at time limit``.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> data = bm.load_network("asia").sample(200, seed=1)
+    >>> holed = bm.hide_mcar(data, 0.02, seed=1).data
+    >>> bm.learn_local(holed, seed=1).status
+    '1-local optimum'
+    """
+    clock = Clock(time_limit)
+    check_at_least("locality", locality, 1)
+    check_at_least("restarts", restarts, 0)
+    table = IncompleteData.from_table(data)
+    rule = Score.of(score, ess=ess)
+    problem = PatternProblem.of(
+        table, score=rule, max_parents=max_parents, constraints=constraints
+    )
+    generator = as_generator(seed)
+    is_certifying = uses_program(solver, table.n_vars)
+    usual: tuple[Start, ...] = ("mode", "draws")
+    if not is_certifying:
+        usual = ("em", *usual)
+    completions = list_starts(
+        problem,
+        restarts=restarts,
+        starts=usual if starts is None else starts,
+        given=None if start is None else checked_completion(table, start),
+        generator=generator,
+        time_limit=clock.left,
+    )
+    search = LocalSearch(problem, clock, check_threads(n_threads), progress)
+    if not is_certifying:
+        return search.alternating(
+            completions, solver, constraints, max_parents, generator
+        )
+    try:
+        augmenter = problem.augmenter(search.time_for_tables())
+    except TimeoutError:
+        return search.hurried(completions, constraints, max_parents, generator)
+    return search.certified(augmenter, completions, int(locality))
+
+
+def check_at_least(name: str, value: object, least: int) -> None:
+    """Raise ParameterError when a parameter is no integer or too small."""
+    is_int = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_int or value < least:  # type: ignore[operator]
+        msg = f"{name} must be an integer >= {least}. Got {value!r} instead."
+        raise ParameterError(msg)
+
+
+def uses_program(solver: Solver, n_vars: int) -> bool:
+    """Tell whether the structure is found by the core's dynamic programme."""
+    if solver == "subsets":
+        check_program(n_vars)
+        return True
+    return solver == "auto" and n_vars <= _EXACT_VARS
+
+
+def check_program(n_vars: int) -> None:
+    """Raise ParameterError when the dynamic programme does not fit into memory."""
+    needed = program_bytes(n_vars)
+    if n_vars > 30 or needed > 0.8 * available_memory():
+        msg = (
+            f"exact search over {n_vars} variables needs about {needed / 1e9:.3g} GB. "
+            "Use method='local' with solver='order' instead."
+        )
+        raise ParameterError(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalSearch:
+    """The two ways of climbing, with what they share."""
+
+    problem: PatternProblem
+    clock: Clock
+    n_threads: int
+    progress: Progress | None
+
+    def time_for_tables(self) -> float | None:
+        """Give half of what is left: without any search they would be in vain."""
+        return None if self.clock.left is None else self.clock.left / 2
+
+    def hurried(
+        self,
+        starts: NDArray[np.uint8],
+        constraints: Constraints | None,
+        max_parents: int,
+        generator: np.random.Generator,
+    ) -> AugmentResult:
+        """Climb from the first start, when the tables of all families came too late."""
+        reached = self.alternating(
+            starts[:1], "greedy", constraints, max_parents, generator
+        )
+        stopped = reached.detail["stopped"] or "time limit"
+        note = "no time for the tables of all families: only hill climbing was done"
+        return replace(
+            reached,
+            status=describe_status(
+                reached.score, reached.bound, locally=None, stopped=stopped
+            ),
+            detail={**reached.detail, "stopped": stopped, "note": note},
+        )
+
+    def certified(
+        self, augmenter: _core.Augmenter, starts: NDArray[np.uint8], locality: int
+    ) -> AugmentResult:
+        """Climb with exact structures, and check every change of t cells."""
+        problem, clock = self.problem, self.clock
+        answer = augmenter.mend(
+            starts,
+            locality,
+            clock.left or 0.0,
+            threads_for(problem.data.n_vars, self.n_threads),
+            clock.reporter(self.progress, "local search"),
+        )
+        locally = f"{locality}-local optimum" if answer["is_certified"] else None
+        stopped = None
+        if answer["is_stopped"]:
+            stopped = "interrupt" if answer["is_interrupted"] else "time limit"
+        # Without a hole the structure alone is decided, and that exactly.
+        is_exact = problem.n_cells == 0 and answer["is_certified"]
+        bound = answer["score"] if is_exact else float("inf")
+        return assemble(
+            problem,
+            problem.dag(answer["parents"]),
+            answer["completion"],
+            bound=bound,
+            status=describe_status(
+                answer["score"], bound, locally=locally, stopped=stopped
+            ),
+            method="local",
+            trace=trace_of(answer["trace"]),
+            seconds=clock.seconds,
+            detail={
+                "starts": len(starts),
+                "best_start": answer["best_start"],
+                "structures_solved": answer["n_solves"],
+                "is_certified": answer["is_certified"],
+                "stopped": stopped,
+                **note_of(problem),
+            },
+        )
+
+    def alternating(
+        self,
+        starts: NDArray[np.uint8],
+        solver: Solver,
+        constraints: Constraints | None,
+        max_parents: int,
+        generator: np.random.Generator,
+    ) -> AugmentResult:
+        """Alternate between structure and completion until neither step helps."""
+        how: dict[str, Any] = {
+            "score": self.problem.score,
+            "max_parents": max_parents,
+            "solver": solver,
+            "constraints": constraints,
+            "seed": generator,
+            "n_threads": self.n_threads,
+        }
+        best: _Reached | None = None
+        best_start = 0
+        for number, start in enumerate(starts):
+            if best is not None and self._is_late():
+                best.stopped = "time limit"
+                break
+            score = -np.inf if best is None else best.score
+            what = f"start {number + 1} of {len(starts)}"
+            how["progress"] = self._relayed(what, score)
+            try:
+                reached = self._alternate(start, how, len(starts) - number)
+            except KeyboardInterrupt:  # before this start gave anything
+                if best is None:
+                    raise
+                best.stop("interrupt")
+                break
+            if best is None or reached.score > best.score + 1e-9:
+                best, best_start = reached, number
+            if reached.stopped == "interrupt":
+                best.stop("interrupt")
+                break
+        assert best is not None  # there is always a first start
+        return self._finish(best, best_start, len(starts))
+
+    def _relayed(self, start: str, best: float) -> Progress | None:
+        """Put news of one structure search into those of the whole search."""
+        tell, clock = self.progress, self.clock
+        if tell is None:
+            return None
+        return lambda what, score, _: tell(
+            f"{start}: {what}", max(best, score), clock.seconds
+        )
+
+    def _is_late(self) -> bool:
+        left = self.clock.left
+        return left is not None and left <= 2e-3
+
+    def _alternate(
+        self, completion: Completion, how: dict[str, Any], n_left: int
+    ) -> _Reached:
+        reached: _Reached | None = None
+        budget = None if self.clock.left is None else self.clock.left / n_left
+        own_clock = Clock(budget)
+        try:
+            while reached is None or not (reached.is_over or reached.stopped):
+                left = own_clock.left
+                reached = self._improve(completion, reached, how, left)
+                completion = reached.completion
+                if left is not None and (own_clock.left or 0) <= 2e-3:
+                    reached.stopped = reached.stopped or "time limit"
+        except KeyboardInterrupt:
+            if reached is None:
+                raise
+            reached.stop("interrupt")
+        return reached
+
+    def _improve(
+        self,
+        completion: Completion,
+        before: _Reached | None,
+        how: dict[str, Any],
+        left: float | None,
+    ) -> _Reached:
+        """One structure step and one completion step."""
+        found = learn_structure(
+            self.problem.completed(completion),
+            time_limit=None if left is None else max(left / 2, 0.05),
+            **how,
+        )
+        interrupted = found.detail.get("stopped") == "interrupted"
+        if before is not None and found.score <= before.score + 1e-9:
+            before.is_over = not interrupted
+            before.stopped = "interrupt" if interrupted else None
+            return before
+        trace = [] if before is None else before.trace
+        kind = "start" if before is None else "structure"
+        trace.append(TraceEntry(found.score, kind, self.clock.seconds))
+        reached = _Reached(found.dag, completion, found.score, trace)
+        if not interrupted:
+            mender = self.problem.dag_mender(found.dag)
+            better, interrupted = mender.improve(completion, left or 0.0)
+            score = float(mender.score(better))
+            if score > found.score + 1e-9:
+                trace.append(TraceEntry(score, "completion", self.clock.seconds))
+            reached.completion, reached.score = better, score
+        if interrupted:
+            reached.stop("interrupt")
+        return reached
+
+    def _finish(self, best: _Reached, best_start: int, n_starts: int) -> AugmentResult:
+        locally = "local optimum" if best.is_over else None
+        return assemble(
+            self.problem,
+            best.dag,
+            best.completion,
+            bound=float("inf"),
+            status=describe_status(
+                best.score, float("inf"), locally=locally, stopped=best.stopped
+            ),
+            method="local",
+            trace=tuple(best.trace),
+            seconds=self.clock.seconds,
+            detail={
+                "starts": n_starts,
+                "best_start": best_start,
+                "is_certified": False,
+                "stopped": best.stopped,
+                **note_of(self.problem),
+            },
+        )
+
+
+@dataclass(slots=True)
+class _Reached:
+    dag: Dag
+    completion: Completion
+    score: float
+    trace: list[TraceEntry]
+    is_over: bool = False  # neither step helped any more
+    stopped: str | None = None
+
+    def stop(self, why: str) -> None:
+        """Note that the search ended early."""
+        self.is_over, self.stopped = False, why
+
+
+def threads_for(n_vars: int, n_threads: int) -> int:
+    """Give the number of threads whose dynamic programmes fit into memory."""
+    wanted = n_threads or _core.n_cores()
+    fitting = int(0.8 * available_memory() // program_bytes(n_vars))
+    return max(1, min(wanted, fitting))
+
+
+def note_of(problem: PatternProblem) -> dict[str, str]:
+    """Say so when there was nothing to mend."""
+    if problem.n_cells > 0:
+        return {}
+    return {"note": "no value is missing: this is plain structure learning"}

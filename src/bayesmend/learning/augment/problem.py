@@ -1,0 +1,188 @@
+"""The search for structure and completion as the compiled core sees it.
+
+Rows that agree in every observed value and in every hole form a pattern. Scores are
+convex in the counts, so some best completion treats the rows of a pattern alike: the
+unit of decision is the pattern, not the cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend import _core
+from bayesmend.data.states import MISSING
+from bayesmend.data.table import IncompleteData
+from bayesmend.errors import DataError, ParameterError
+from bayesmend.graph.constraints import Constraints, ParentRules
+from bayesmend.graph.dag import Dag
+from bayesmend.score import Score, kind_number
+from bayesmend.structure.solution import limited_calls
+from bayesmend.structure.subsets import available_memory
+
+__all__ = ["PatternProblem", "program_bytes"]
+
+Completion = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class PatternProblem:
+    """Incomplete data, a score and the rules for parents, in arrays of the core.
+
+    Parameters
+    ----------
+    data : IncompleteData
+        The table.
+    score : Score
+        The rule.
+    rules : ParentRules
+        Allowed and required parents, and limits.
+    columns : ndarray of shape (n_vars, n_complete_rows)
+        The rows without holes, one variable after the other.
+    codes : ndarray of shape (n_patterns, n_vars)
+        The distinct rows with holes.
+    weight : ndarray of shape (n_patterns,)
+        How many rows each of them stands for.
+    pattern, variable : ndarray of shape (n_cells,)
+        Pattern and variable of each cell to decide, the order of every completion.
+    rows, variables, cell : ndarray of shape (n_missing,)
+        Each missing cell of the table and which cell to decide it is.
+    """
+
+    data: IncompleteData
+    score: Score
+    rules: ParentRules
+    columns: NDArray[np.uint8]
+    codes: NDArray[np.uint8]
+    weight: NDArray[np.uint32]
+    pattern: NDArray[np.intp]
+    variable: NDArray[np.intp]
+    rows: NDArray[np.intp]
+    variables: NDArray[np.intp]
+    cell: NDArray[np.intp]
+
+    @classmethod
+    def of(
+        cls,
+        data: IncompleteData,
+        *,
+        score: Score,
+        max_parents: int,
+        constraints: Constraints | None,
+    ) -> PatternProblem:
+        """Find the patterns of a table."""
+        rules = (constraints or Constraints()).rules(
+            data.names, max_parents=max_parents
+        )
+        patterns = data.patterns()
+        counts = _whole_numbers(patterns.weights, data)
+        complete, incomplete = patterns.complete, patterns.incomplete
+        columns = np.repeat(patterns.codes[complete].T, counts[complete], axis=1)
+        codes = np.ascontiguousarray(patterns.codes[incomplete])
+        pattern, variable = np.nonzero(codes == MISSING)
+        cell_at = np.full(codes.shape, -1, np.intp)
+        cell_at[pattern, variable] = np.arange(len(pattern))
+        rows, variables = np.nonzero(data.missing_mask)
+        position = np.full(patterns.n_patterns, -1, np.intp)
+        position[incomplete] = np.arange(len(incomplete))
+        cell = cell_at[position[patterns.inverse[rows]], variables]
+        return cls(
+            data,
+            score,
+            rules,
+            np.ascontiguousarray(columns),
+            codes,
+            counts[incomplete].astype(np.uint32),
+            pattern,
+            variable,
+            rows,
+            variables,
+            cell,
+        )
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells to decide."""
+        return len(self.pattern)
+
+    def completed(self, completion: Completion) -> IncompleteData:
+        """Fill the holes of the table."""
+        codes = self.data.codes.copy(order="F")
+        codes[self.rows, self.variables] = completion[self.cell]
+        return self.data.with_codes(codes)
+
+    def completion_of(self, completed: IncompleteData) -> Completion:
+        """Read a completion off a table; the first row of a pattern counts."""
+        completion = np.zeros(self.n_cells, np.uint8)
+        # Later assignments win, so the rows go backwards.
+        last_first = slice(None, None, -1)
+        values = completed.codes[self.rows, self.variables]
+        completion[self.cell[last_first]] = values[last_first]
+        return completion
+
+    def augmenter(self, time_limit: float | None = None) -> _core.Augmenter:
+        """Build the search over all DAGs within the rules.
+
+        Raises TimeoutError when its tables take longer than the time limit.
+        """
+        rules = (self.rules.allowed, self.rules.required, self.rules.limit)
+        arguments: list[Any] = [*self._arguments(), *rules, _memory_limit()]
+        try:
+            with limited_calls(time_limit):
+                return _core.Augmenter(*arguments)
+        except ValueError as error:
+            msg = f"{error}. Use a smaller max_parents, or solver='order'."
+            raise ParameterError(msg) from None
+
+    def dag_mender(self, dag: Dag) -> _core.DagMender:
+        """Build the search over completions for one DAG."""
+        parents = [list(members) for members in dag.parents]
+        arguments: list[Any] = [*self._arguments(), parents, _memory_limit()]
+        try:
+            return _core.DagMender(*arguments)
+        except ValueError as error:
+            msg = f"{error}. Use a smaller max_parents."
+            raise ParameterError(msg) from None
+
+    def dag(self, parents: Sequence[Sequence[int]]) -> Dag:
+        """Build the DAG of an answer of the core."""
+        return Dag(self.data.names, tuple(tuple(members) for members in parents))
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return (
+            self.columns,
+            self.data.card,
+            self.codes,
+            self.weight,
+            kind_number(self.score),
+            float(self.score.ess),
+            float(self.score.arc_penalty),
+        )
+
+
+def program_bytes(n_vars: int) -> float:
+    """Bytes that one search over all DAGs takes for its dynamic programmes."""
+    return 2.0 * 8.0 * 2.0 ** (n_vars - 1) * (n_vars + 5)
+
+
+def _memory_limit() -> float:
+    return 0.5 * min(available_memory(), 1e15)
+
+
+def _whole_numbers(
+    weights: NDArray[np.float64], data: IncompleteData
+) -> NDArray[np.int64]:
+    counts = np.rint(weights).astype(np.int64)
+    if data.weights is not None and (
+        (data.weights != np.rint(data.weights)).any() or counts.sum() > 10**8
+    ):
+        msg = (
+            "learning by augmentation needs row weights that are whole numbers. "
+            "Scale or round them, or leave them out."
+        )
+        raise DataError(msg)
+    return counts

@@ -1,0 +1,116 @@
+"""Completions from which a local search starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend.data.table import IncompleteData
+from bayesmend.errors import InferenceError, ParameterError
+from bayesmend.learning.augment.problem import Completion, PatternProblem
+from bayesmend.learning.em import complete_by_em
+from bayesmend.learning.em.starts import observed_shares
+
+__all__ = ["Start", "list_starts"]
+
+Start = Literal["mode", "em", "draws"]
+
+
+def list_starts(
+    problem: PatternProblem,
+    *,
+    restarts: int,
+    starts: Sequence[Start],
+    given: IncompleteData | None,
+    generator: np.random.Generator,
+    time_limit: float | None = None,
+) -> NDArray[np.uint8]:
+    """List completions to start from, one per row.
+
+    Parameters
+    ----------
+    problem : PatternProblem
+        The problem.
+    restarts : int
+        Number of draws from the observed marginals, where ``draws`` is among `starts`.
+    starts : tuple of {"mode", "em", "draws"}
+        Which kinds to use.
+    given : IncompleteData or None
+        A completion of the user's, which comes first.
+    generator : Generator
+        Source of the draws.
+    time_limit : float, optional
+        Seconds left for the search as a whole; ``em`` may take half of them.
+    """
+    if not isinstance(starts, tuple | list):
+        msg = f"starts must be a tuple of names. Got {starts!r} instead."
+        raise ParameterError(msg)
+    unknown = sorted(set(starts) - {"mode", "em", "draws"})
+    if unknown:
+        msg = f"starts must be among mode, em, draws. Got {unknown[0]!r} instead."
+        raise ParameterError(msg)
+    found: list[Completion] = []
+    if given is not None:
+        found.append(problem.completion_of(given))
+    frequencies = observed_shares(problem.data)
+    if "em" in starts:
+        expected = _expected(problem, time_limit)
+        if expected is not None:
+            found.append(expected)
+    if "mode" in starts:
+        found.append(_mode(problem, frequencies))
+    if "draws" in starts:
+        found += list(_draw(problem, frequencies, restarts, generator))
+    if not found:
+        msg = "there is no start. Name at least one of mode, em, draws in starts."
+        raise ParameterError(msg)
+    return _distinct(found)
+
+
+def _distinct(found: list[Completion]) -> NDArray[np.uint8]:
+    kept: dict[bytes, Completion] = {}
+    for completion in found:
+        kept.setdefault(completion.tobytes(), completion)
+    return np.ascontiguousarray(np.stack(list(kept.values())))
+
+
+def _mode(problem: PatternProblem, shares: list[NDArray[np.float64]]) -> Completion:
+    modes = np.array([share.argmax() for share in shares], np.uint8)
+    return modes[problem.variable]
+
+
+def _draw(
+    problem: PatternProblem,
+    shares: list[NDArray[np.float64]],
+    n_draws: int,
+    generator: np.random.Generator,
+) -> NDArray[np.uint8]:
+    drawn = np.zeros((n_draws, problem.n_cells), np.uint8)
+    for v, share in enumerate(shares):
+        cells = np.flatnonzero(problem.variable == v)
+        chance = generator.random((n_draws, len(cells)))
+        codes = np.searchsorted(np.cumsum(share)[:-1], chance, side="right")
+        # Every second draw is uniform: values may be missing because they are rare.
+        codes[1::2] = chance[1::2] * len(share)
+        drawn[:, cells] = codes
+    return drawn
+
+
+def _expected(problem: PatternProblem, time_limit: float | None) -> Completion | None:
+    """Most probable completion under the network of a short structural EM.
+
+    None where exact inference would take too much memory.
+    """
+    try:
+        completed = complete_by_em(
+            problem.data,
+            problem.score,
+            problem.rules,
+            time_limit=None if time_limit is None else time_limit / 2,
+        )
+    except InferenceError:
+        return None
+    return problem.completion_of(completed)

@@ -1,0 +1,189 @@
+"""The expectation step: what a network expects of the holes of a table.
+
+Symbols of the literature: ``N_ijk`` expected under the network is ``counts``, laid out
+as the probabilities ``theta_ijk`` are in ``cpts``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend import _core
+from bayesmend.data.table import IncompleteData
+from bayesmend.errors import DataError
+from bayesmend.graph.dag import Dag
+from bayesmend.inference.engine import Engine
+from bayesmend.network.cpt import estimate
+from bayesmend.network.network import Network, parents_of
+from bayesmend.score import FamilyScorer, Score
+from bayesmend.structure.solution import Clock
+
+__all__ = ["Fitted", "Table", "estimate_cpts", "require_rows"]
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Fitted:
+    """A structure with parameters fitted by expectation-maximisation.
+
+    Parameters
+    ----------
+    dag : Dag
+        The structure.
+    holes : Holes
+        The distinct rows, compiled for it.
+    cpts : ndarray
+        Its probabilities, flat.
+    counts : ndarray
+        What they make expect, laid out in the same way.
+    log_likelihood : ndarray of shape (n_iterations,)
+        Of what is observed, per iteration; the last one is that of `cpts`.
+    objective : ndarray of shape (n_iterations,)
+        The same, and with a prior its log-density: it never falls.
+    converged : bool
+        Whether the last gain was below the tolerance.
+    stopped : str or None
+        ``interrupt`` or ``time limit`` where that ended it.
+    """
+
+    dag: Dag
+    holes: _core.Holes
+    cpts: NDArray[np.float64]
+    counts: NDArray[np.float64]
+    log_likelihood: NDArray[np.float64]
+    objective: NDArray[np.float64]
+    converged: bool
+    stopped: str | None
+
+    def expected_log_likelihood(self) -> float:
+        """Return the log-likelihood of the expected counts."""
+        seen = self.counts > 0
+        return float(self.counts[seen] @ np.log(self.cpts[seen]))
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Table:
+    """The distinct rows of a table, ready to be compiled for any structure."""
+
+    data: IncompleteData
+    columns: NDArray[np.uint8]
+    weights: NDArray[np.float64]
+    engine: Engine
+
+    @classmethod
+    def of(cls, data: IncompleteData, engine: Engine) -> Table:
+        """Find the distinct rows; those without any weight say nothing."""
+        patterns = data.patterns()
+        seen = patterns.weights > 0
+        columns = np.ascontiguousarray(patterns.codes[seen].T)
+        return cls(data, columns, patterns.weights[seen], engine)
+
+    def compile(self, dag: Dag) -> tuple[_core.Holes, int]:
+        """Return the rows compiled for a structure, and how many threads fit."""
+        holes = _core.Holes(
+            self.data.card,
+            *parents_of(dag),
+            self.columns,
+            self.weights,
+            np.empty(0, np.uint8),
+        )
+        return holes, self._threads(holes)
+
+    def _threads(self, holes: _core.Holes) -> int:
+        entries, scope = holes.largest_factor
+        names = [self.data.names[v] for v in scope]
+        return self.engine.fit_threads(entries, holes.tree_entries, names)
+
+    def fit(
+        self,
+        dag: Dag,
+        cpts: NDArray[np.float64],
+        *,
+        clock: Clock,
+        ess: float = 0.0,
+        max_iter: int = 500,
+        tol: float = 1e-6,
+    ) -> Fitted:
+        """Run expectation-maximisation of the parameters from ``cpts``."""
+        holes, n_threads = self.compile(dag)
+        left = clock.left
+        found = holes.fit(
+            cpts,
+            ess,
+            max_iter,
+            tol * max(float(self.weights.sum()), 1.0),
+            0.0 if left is None else max(left, 1e-9),
+            n_threads,
+        )
+        cpts, counts, log_likelihood, objective, converged, stopped, was_hit = found
+        if not np.isfinite(log_likelihood[-1]):
+            msg = "a row is impossible under the network to start from."
+            raise DataError(msg)
+        why = ("interrupt" if was_hit else "time limit") if stopped else None
+        return Fitted(
+            dag, holes, cpts, counts, log_likelihood, objective, converged, why
+        )
+
+    def scorer(
+        self, holes: _core.Holes, cpts: NDArray[np.float64], score: Score
+    ) -> FamilyScorer:
+        """Return a scorer of what a network expects of the rows compiled for it."""
+        return FamilyScorer.expecting(
+            self.data,
+            holes,
+            cpts,
+            score=score,
+            n_threads=self._threads(holes),
+            max_memory=self.engine.max_memory,
+        )
+
+    def expect(self, dag: Dag, cpts: NDArray[np.float64]) -> Fitted:
+        """Return what a network expects, its parameters as they are."""
+        holes, n_threads = self.compile(dag)
+        counts, log_likelihood = holes.expect(cpts, n_threads)
+        trace = np.array([log_likelihood])
+        return Fitted(dag, holes, cpts, counts, trace, trace, True, None)
+
+    def with_cpts(self, dag: Dag, cpts: NDArray[np.float64]) -> Network:
+        """Return the network with these probabilities."""
+        return Network(dag, self.data.states, split_cpts(dag, self.data.card, cpts))
+
+    def network(self, dag: Dag, counts: NDArray[np.float64], ess: float) -> Network:
+        """Return the network with the posterior mean of its parameters."""
+        return self.with_cpts(dag, estimate_cpts(dag, self.data.card, counts, ess))
+
+
+def split_cpts(
+    dag: Dag, card: NDArray[np.int32], flat: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], ...]:
+    """Cut flat probabilities, or counts, into one table per variable."""
+    tables, start = [], 0
+    for v, parents in enumerate(dag.parents):
+        n_configs = int(np.prod([int(card[p]) for p in parents], dtype=np.int64))
+        size = n_configs * int(card[v])
+        tables.append(flat[start : start + size].reshape(n_configs, int(card[v])))
+        start += size
+    return tuple(tables)
+
+
+def estimate_cpts(
+    dag: Dag, card: NDArray[np.int32], counts: NDArray[np.float64], ess: float
+) -> NDArray[np.float64]:
+    """Return relative frequencies, ``ess`` spread evenly over each table.
+
+    A parent configuration that nothing is expected of gets the uniform distribution.
+    """
+    tables = [estimate(table, ess) for table in split_cpts(dag, card, counts)]
+    return np.concatenate([table.ravel() for table in tables])
+
+
+def require_rows(data: IncompleteData) -> None:
+    """Raise DataError when there is nothing to learn from."""
+    if data.n_rows == 0 or data.n_vars == 0:
+        msg = (
+            f"the table has {data.n_rows} rows and {data.n_vars} variables. "
+            "Give it at least one of each."
+        )
+        raise DataError(msg)

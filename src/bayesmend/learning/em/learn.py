@@ -1,0 +1,268 @@
+"""The front door of structural expectation-maximisation (Friedman 1998)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend.data.table import IncompleteData
+from bayesmend.errors import ConvergenceWarning
+from bayesmend.graph.constraints import Constraints, ParentRules
+from bayesmend.inference.engine import MAX_MEMORY, Engine
+from bayesmend.inference.impute import impute
+from bayesmend.inference.posterior import explain, log_evidence
+from bayesmend.learning.em.expectation import Table, require_rows
+from bayesmend.learning.em.parameters import check_settings
+from bayesmend.learning.em.result import EmResult
+from bayesmend.learning.em.search import Search
+from bayesmend.learning.em.starts import STARTS, Start, check_starts
+from bayesmend.network.network import check_count
+from bayesmend.score import Score
+from bayesmend.seed import Seed, as_generator
+from bayesmend.structure.learn import learn_structure
+from bayesmend.structure.solution import Clock, Progress
+from bayesmend.structure.solve import Solver, check_solver
+
+__all__ = ["complete_by_em", "learn_em"]
+
+# What to do when exact inference does not fit into memory.
+_REMEDY = "or lower max_parents"
+# Of the short run that only leads to a completion.
+_FEW_STEPS, _COARSE = 5, 1e-3
+
+
+def learn_em(
+    data: Any,
+    *,
+    score: Score | str = "bdeu",
+    ess: float = 1.0,
+    max_parents: int = 3,
+    solver: Solver = "auto",
+    hard: bool = False,
+    starts: tuple[Start, ...] = STARTS,
+    redraws: int = 10,
+    max_iter: int = 100,
+    tol: float = 1e-6,
+    constraints: Constraints | None = None,
+    max_memory: float = MAX_MEMORY,
+    time_limit: float | None = None,
+    seed: Seed = None,
+    n_threads: int = 0,
+    progress: Progress | None = None,
+) -> EmResult:
+    """Learn a network from a table with holes by structural EM, and fill the holes.
+
+    In turns: fit the parameters by expectation-maximisation to convergence; find a
+    better structure for the counts that the network expects, all of them exact; until
+    neither gains. Several starts, and the best network by its observed-data score.
+
+    Parameters
+    ----------
+    data : IncompleteData, frame, array, mapping or path
+        A table, with or without holes.
+    score : Score or str, default="bdeu"
+        The rule by which structures are compared on expected counts, or its name.
+    ess : float, default=1.0
+        Equivalent sample size when `score` is a name. The parameters have that of the
+        score.
+    max_parents : int, default=3
+        Largest number of parents.
+    solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
+        Finds a structure for given counts, as in `learn_structure`. ``auto`` is exact
+        up to 12 variables and climbs beyond.
+    hard : bool, default=False
+        Replace expected counts by the most probable completion of each row, and learn
+        from it as if it were complete, until it no longer changes (Rancoita and others
+        2016). Faster and more optimistic.
+    starts : tuple of {"empty", "complete", "mode", "random"}
+        Networks to start from: no arcs; learned from the complete rows; from the table
+        with each variable's mode, or a draw from its observed shares, in its holes.
+    redraws : int, default=10
+        Further starts, learned from completions drawn from the best network so far.
+    max_iter : int, default=100
+        Largest number of structure steps from one start.
+    tol : float, default=1e-6
+        Parameters have converged when an iteration gains less per row (in nats).
+    constraints : Constraints, optional
+        Required and forbidden arcs, tiers, limits of single variables.
+    max_memory : float, default=2**30
+        Bytes that the tables of exact inference may take.
+    time_limit : float, optional
+        Seconds; the best network so far is returned.
+    seed : int, Generator or None
+        Source of randomness: the same seed gives the same answer.
+    n_threads : int, default=0
+        Number of threads; 0 means one per core. The answer does not depend on it.
+    progress : callable, optional
+        Told (what, best score, seconds) now and then.
+
+    Returns
+    -------
+    EmResult
+        ``network``, ``completed``, ``cells``, ``score``, ``status``, ``trace`` with
+        the log-likelihood per iteration, ``seconds``.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> asia = bm.load_network("asia")
+    >>> data = bm.hide_mcar(asia.sample(500, seed=1), 0.1, seed=1).data
+    >>> result = bm.learn_em(data, seed=1)
+    >>> result.status, result.completed.n_missing
+    ('local optimum', 0)
+    >>> all(np.diff(step.log_likelihood).min(initial=0) >= 0 for step in result.trace)
+    True
+    """
+    check_starts(starts)
+    check_settings(ess=ess, tol=tol)
+    check_count("redraws", redraws)
+    check_count("max_iter", max_iter, 1)
+    check_solver(solver)
+    clock = Clock(time_limit)
+    table = IncompleteData.from_table(data)
+    require_rows(table)
+    method = "em-hard" if hard else "em"
+    search = Search(
+        table=Table.of(
+            table, Engine(n_threads=n_threads, max_memory=max_memory, remedy=_REMEDY)
+        ),
+        score=Score.of(score, ess=ess),
+        rules=(constraints or Constraints()).rules(
+            table.names, max_parents=max_parents
+        ),
+        solver=solver,
+        hard=hard,
+        max_iter=max_iter,
+        tol=tol,
+        clock=clock,
+        generator=as_generator(seed),
+        progress=progress,
+    )
+    if table.is_complete:
+        return _learn_complete(search, method, constraints, max_parents)
+    search.run(tuple(starts), redraws)
+    if not search.is_settled:
+        msg = (
+            f"structural EM stopped at max_iter={max_iter} steps from a start before "
+            "it settled. Raise max_iter."
+        )
+        warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+    try:
+        return _assemble(search, method)
+    except KeyboardInterrupt:
+        # The search is done: what it found is not lost to a first Ctrl-C.
+        search.stopped = search.stopped or "interrupt"
+        return _assemble(search, method)
+
+
+def complete_by_em(
+    data: IncompleteData,
+    score: Score,
+    rules: ParentRules,
+    *,
+    time_limit: float | None = None,
+) -> IncompleteData:
+    """Complete a table by a few steps of structural EM, on one thread.
+
+    A start for searches that go on from a completion.
+    """
+    engine = Engine(n_threads=1)
+    search = Search(
+        table=Table.of(data, engine),
+        score=score,
+        rules=rules,
+        solver="greedy",
+        hard=False,
+        max_iter=_FEW_STEPS,
+        tol=_COARSE,
+        clock=Clock(time_limit),
+        generator=np.random.default_rng(0),
+        progress=None,
+    )
+    search.run(("mode",), 0)
+    if search.stopped == "interrupt":  # a start is no answer: the caller has to know
+        raise KeyboardInterrupt
+    return explain(search.network(), data, n_threads=1).completed
+
+
+def _assemble(search: Search, method: str) -> EmResult:
+    assert search.best is not None
+    data, best = search.table.data, search.best
+    network = search.network()
+    engine = search.table.engine
+    n_threads, max_memory = engine.n_threads, engine.max_memory
+    filled = impute(network, data, n_threads=n_threads, max_memory=max_memory)
+    evidence = log_evidence(network, data, n_threads=n_threads, max_memory=max_memory)
+    stopped = search.stopped
+    return EmResult(
+        network=network,
+        completed=filled.completed,
+        cells=filled.cells,
+        score=best.score,
+        bound=float("inf"),
+        status="local optimum" if stopped is None else f"stopped at {stopped}",
+        method=method,
+        log_likelihood=_total(evidence, data),
+        trace=tuple(search.trace),
+        seconds=search.clock.seconds,
+        detail={
+            "start": best.kind,
+            "scores": dict(search.per_start),
+            "stopped": stopped,
+            **_note_of(search),
+        },
+    )
+
+
+def _note_of(search: Search) -> dict[str, str]:
+    n_dense = len(search.too_dense)
+    if not n_dense:
+        return {}
+    ends = "start ended" if n_dense == 1 else "starts ended"
+    return {
+        "note": f"{n_dense} {ends} at a structure too dense for exact inference within "
+        "max_memory; lower max_parents, or raise max_memory"
+    }
+
+
+def _learn_complete(
+    search: Search, method: str, constraints: Constraints | None, max_parents: int
+) -> EmResult:
+    """Without holes there is nothing to expect: plain structure learning."""
+    data, n_threads = search.table.data, search.table.engine.n_threads
+    found = learn_structure(
+        data,
+        score=search.score,
+        ess=search.score.ess,
+        max_parents=max_parents,
+        solver=search.solver,
+        constraints=constraints,
+        time_limit=search.clock.left,
+        seed=search.generator,
+        n_threads=n_threads,
+        progress=search.progress,
+    )
+    evidence = found.network.log_likelihood(data, n_threads=n_threads)
+    return EmResult(
+        network=found.network,
+        completed=data,
+        cells=impute(found.network, data, n_threads=n_threads).cells,
+        score=found.score,
+        bound=found.bound,
+        status="local optimum" if found.status == "heuristic" else found.status,
+        method=method,
+        log_likelihood=_total(evidence, data),
+        trace=(),
+        seconds=search.clock.seconds,
+        detail={"stopped": None, **found.detail},
+    )
+
+
+def _total(log_probabilities: NDArray[np.float64], data: IncompleteData) -> float:
+    if data.weights is None:
+        return float(log_probabilities.sum())
+    seen = data.weights > 0
+    return float(log_probabilities[seen] @ data.weights[seen])

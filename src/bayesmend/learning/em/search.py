@@ -1,0 +1,305 @@
+"""The search of structural expectation-maximisation, from one start after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend.data.table import IncompleteData
+from bayesmend.errors import InferenceError
+from bayesmend.graph.constraints import ParentRules
+from bayesmend.graph.dag import Dag
+from bayesmend.inference.engine import CompiledHoles
+from bayesmend.learning.em.expectation import Fitted, Table, estimate_cpts
+from bayesmend.learning.em.result import EmStep
+from bayesmend.learning.em.starts import Start, StartPoint, learned, start
+from bayesmend.network.network import Network, flatten, parents_of
+from bayesmend.score import FamilyScorer, Score
+from bayesmend.structure.candidates import can_score_all, candidates_from
+from bayesmend.structure.greedy import climb_from
+from bayesmend.structure.solution import (
+    TOLERANCE,
+    Clock,
+    Progress,
+    limited_calls,
+)
+from bayesmend.structure.solve import Solver, solve
+
+__all__ = ["Best", "Search"]
+
+# Up to so many variables the best structure is found exactly in every step.
+_SUBSET_VARS = 12
+# Steps on most probable completions that bring a start closer.
+_WARM_STEPS = 5
+# Climbs from random changes, from a structure at hand and from none.
+_FURTHER_RESTARTS = 0
+_FIRST_RESTARTS = 20
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Best:
+    """The best network so far: its observed-data score and what it expects."""
+
+    score: float
+    kind: str
+    fitted: Fitted
+
+
+@dataclass(slots=True, repr=False, eq=False)
+class Search:
+    """Runs from starts, keeping the best network and a trace."""
+
+    table: Table
+    score: Score
+    rules: ParentRules
+    solver: Solver
+    hard: bool
+    max_iter: int
+    tol: float
+    clock: Clock
+    generator: np.random.Generator
+    progress: Progress | None
+    best: Best | None = None
+    trace: list[EmStep] = field(default_factory=list)
+    per_start: dict[str, float] = field(default_factory=dict)
+    stopped: str | None = None
+    is_settled: bool = True
+    too_dense: list[InferenceError] = field(default_factory=list)
+
+    def run(self, starts: tuple[Start, ...], redraws: int) -> None:
+        """Climb from every start, then from draws of the best network's completions."""
+        left = self.clock.left
+        if left is not None:
+            self._keep_least()  # there must be something to return
+        try:
+            with limited_calls(left):
+                for point in self._points(starts, redraws):
+                    if self.best is not None and self._is_over(None):
+                        return
+                    self._try(point)
+        except KeyboardInterrupt:
+            self.stopped = "interrupt"
+            if self.best is None:
+                raise
+        except TimeoutError:
+            self.stopped = "time limit"
+        if self.best is None:
+            assert self.too_dense
+            raise self.too_dense[0]
+
+    def _keep_least(self) -> None:
+        """Keep the network of the required arcs alone, which takes next to no time."""
+        point = self._start("empty")
+        assert point is not None
+        self._fit(point.kind, point.dag, point.cpts)
+
+    def _try(self, point: StartPoint) -> None:
+        """Climb from a start until a structure is too dense for exact inference."""
+        climb = self._climb_hard if self.hard else self._climb
+        try:
+            reached = climb(point)
+        except InferenceError as error:
+            self.too_dense.append(error)
+            return
+        before = self.per_start.get(point.kind, -np.inf)
+        self.per_start[point.kind] = max(before, reached)
+
+    def network(self) -> Network:
+        """Return the best network so far."""
+        assert self.best is not None
+        fitted = self.best.fitted
+        if self.hard:  # learned from a completed table: expected counts play no part
+            return self.table.with_cpts(fitted.dag, fitted.cpts)
+        return self.table.network(fitted.dag, fitted.counts, self.score.ess)
+
+    def _points(self, starts: tuple[Start, ...], redraws: int) -> Iterator[StartPoint]:
+        for kind in starts:
+            point = self._start(kind)
+            if point is not None:
+                yield point
+        if self.best is None:  # no complete rows, and no other start was asked for
+            point = self._start("empty")
+            assert point is not None
+            yield point
+        for _ in range(redraws if self.best is not None else 0):
+            yield learned("redraw", self._draw(), self._learn)
+
+    def _start(self, kind: Start) -> StartPoint | None:
+        data = self.table.data
+        return start(kind, data, self.rules, self._learn, self.generator)
+
+    def _draw(self) -> IncompleteData:
+        """Complete the table at random from the best network so far."""
+        key = int(self.generator.integers(2**64, dtype=np.uint64))
+        return self._completed(self._compile(self.network()).draw(1, key)[0])
+
+    def _explain(self, dag: Dag, cpts: NDArray[np.float64]) -> IncompleteData:
+        """Complete each row by its most probable explanation."""
+        return self._completed(
+            self._compile(self.table.with_cpts(dag, cpts)).explain()[0]
+        )
+
+    def _compile(self, network: Network) -> CompiledHoles:
+        cells = np.ascontiguousarray(self.table.data.codes.T)
+        return self.table.engine.compile(network, cells)
+
+    def _completed(self, cells: NDArray[np.uint8]) -> IncompleteData:
+        return self.table.data.with_codes(np.asfortranarray(cells.T))
+
+    def _warm(self, point: StartPoint) -> StartPoint:
+        """Come closer by a few steps on most probable completions, which are fast."""
+        before = b""
+        for _ in range(_WARM_STEPS):
+            table = self._explain(point.dag, point.cpts)
+            if table.codes.tobytes() == before:
+                break
+            before = table.codes.tobytes()
+            point = learned(point.kind, table, partial(self._learn, current=point.dag))
+            if self._is_over(None):
+                break
+        return point
+
+    def _climb(self, point: StartPoint) -> float:
+        """Alternate parameters and structure until neither gains; return the score."""
+        if point.kind != "redraw" and self._solver() == "greedy":
+            point = self._warm(point)
+        dag, cpts, reached = point.dag, point.cpts, -np.inf
+        for _ in range(self.max_iter):
+            scorer, expected, found, stopped = self._fit(point.kind, dag, cpts)
+            if found <= reached + TOLERANCE or self._is_over(stopped):
+                break
+            reached = found
+            new = self._step(scorer, dag)
+            if self._is_over(None) or scorer.dag(new) <= expected + TOLERANCE:
+                break
+            counts = scorer.core.expected_counts(*parents_of(new))
+            dag, cpts = new, estimate_cpts(new, self.table.data.card, counts, 0.0)
+        else:
+            self.is_settled = False
+        return max(reached, found)
+
+    def _fit(
+        self, kind: str, dag: Dag, cpts: NDArray[np.float64]
+    ) -> tuple[FamilyScorer, float, float, str | None]:
+        """Fit the parameters of a structure, and keep the network if it is the best.
+
+        Returns the scorer of what it expects, the score by that and the observed-data
+        score of the structure, and what ended the fit early.
+        """
+        fitted = self.table.fit(dag, cpts, clock=self.clock, tol=self.tol)
+        scorer = self.table.scorer(fitted.holes, fitted.cpts, self.score)
+        expected = scorer.dag(dag)
+        found = self._note(kind, fitted, expected)
+        self._keep(found, kind, fitted)
+        return scorer, expected, found, fitted.stopped
+
+    def _climb_hard(self, point: StartPoint) -> float:
+        """Alternate most probable completion and plain learning until one returns.
+
+        The last network counts, not the best on the way: it is the one that a completed
+        table and its network agree on.
+        """
+        dag, cpts, reached, fitted = point.dag, point.cpts, -np.inf, None
+        seen: set[bytes] = set()
+        try:
+            for _ in range(self.max_iter):
+                table = self._explain(dag, cpts)
+                key = table.codes.tobytes()
+                if key in seen:
+                    break
+                seen.add(key)
+                dag = self._learn(table, dag)
+                network = Network.fit(
+                    dag, table, method="posterior", ess=self.score.ess
+                )
+                cpts = flatten(network).cpts
+                expected = self.table.expect(dag, cpts)
+                scorer = self.table.scorer(expected.holes, cpts, self.score)
+                reached = self._note(point.kind, expected, scorer.dag(dag))
+                fitted = expected
+                if self._is_over(None):
+                    break
+            else:
+                self.is_settled = False
+        finally:
+            if fitted is not None:
+                self._keep(reached, point.kind, fitted)
+        return reached
+
+    def _note(self, kind: str, fitted: Fitted, expected_score: float) -> float:
+        """Add to the trace; return the observed-data score (Cheeseman and Stutz)."""
+        log_likelihood = float(fitted.log_likelihood[-1])
+        found = expected_score - fitted.expected_log_likelihood() + log_likelihood
+        trace = tuple(fitted.log_likelihood.tolist())
+        seconds = self.clock.seconds
+        self.trace.append(EmStep(found, kind, seconds, fitted.dag.n_arcs, trace))
+        if self.progress is not None:
+            best = found if self.best is None else max(found, self.best.score)
+            self.progress(f"structural EM ({kind})", best, seconds)
+        return found
+
+    def _keep(self, found: float, kind: str, fitted: Fitted) -> None:
+        if self.best is None or found > self.best.score + TOLERANCE:
+            self.best = Best(found, kind, fitted)
+
+    def _is_over(self, stopped: str | None) -> bool:
+        if stopped is not None:
+            self.stopped = stopped
+        elif self.clock.is_over:
+            self.stopped = "time limit"
+        return self.stopped is not None
+
+    def _learn(self, completed: IncompleteData, current: Dag | None = None) -> Dag:
+        """Find a structure for a complete table, better than one at hand."""
+        threads = self.table.engine.n_threads
+        scorer = FamilyScorer(completed, score=self.score, n_threads=threads)
+        restarts = _FIRST_RESTARTS if current is None else _FURTHER_RESTARTS
+        return self._step(scorer, current, restarts)
+
+    def _solver(self) -> Solver:
+        if self.solver != "auto":
+            return self.solver
+        return "subsets" if self.table.data.n_vars <= _SUBSET_VARS else "greedy"
+
+    def _step(
+        self,
+        scorer: FamilyScorer,
+        current: Dag | None,
+        restarts: int = _FURTHER_RESTARTS,
+    ) -> Dag:
+        """Find a better structure for the counts of a scorer."""
+        solver = self._solver()
+        left = self.clock.left
+        if solver != "greedy":
+            is_small = can_score_all(scorer.data, int(self.rules.limit.max()), left)
+            sets = candidates_from(
+                scorer,
+                self.rules,
+                method="all" if is_small else "promising",
+                time_limit=None if left is None else left / 2,
+                seed_dag=None if is_small else current,
+            )
+            found = solve(
+                sets,
+                solver=solver,
+                time_limit=self.clock.left,
+                start=current,
+                seed=self.generator,
+                n_threads=scorer.n_threads,
+            )
+        else:
+            found = climb_from(
+                scorer,
+                self.rules,
+                start=current,
+                restarts=restarts,
+                time_limit=left,
+                seed=self.generator,
+            )
+        if found.detail.get("stopped") in ("interrupt", "interrupted"):
+            self.stopped = "interrupt"
+        return found.dag

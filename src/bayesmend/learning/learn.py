@@ -1,0 +1,210 @@
+"""The front door: a table with holes in, a network and the mended table out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal, get_args
+
+from bayesmend.data.table import IncompleteData
+from bayesmend.errors import InferenceError, ParameterError
+from bayesmend.graph.constraints import Constraints
+from bayesmend.inference.engine import MAX_MEMORY
+from bayesmend.learning.augment.exact import learn_exact
+from bayesmend.learning.augment.local import learn_local
+from bayesmend.learning.augment.result import AugmentResult, describe_status
+from bayesmend.learning.em import EmResult, learn_em
+from bayesmend.score import Score
+from bayesmend.seed import Seed, as_generator
+from bayesmend.structure.solution import Clock, Progress
+from bayesmend.structure.solve import Solver, check_solver
+
+__all__ = ["METHODS", "Result", "learn"]
+
+Method = Literal["auto", "exact", "local", "em", "em-hard"]
+METHODS = get_args(Method)
+Result = AugmentResult | EmResult
+
+# Up to so many variables `auto` tries for a proof, and takes so long without a limit.
+_EXACT_VARS = 20
+_AUTO_SECONDS = 60.0
+# With more holes than both, choosing their best completion makes the data look more
+# regular than they are, and `auto` weighs all completions instead. From the experiment
+# `optimism` (docs/explanation/beyond.md).
+_MANY_HOLES, _LARGE_SHARE = 100, 0.05
+
+
+def learn(
+    data: Any,
+    *,
+    method: Method = "auto",
+    score: Score | str = "bdeu",
+    ess: float = 1.0,
+    max_parents: int = 3,
+    locality: int = 1,
+    restarts: int = 10,
+    solver: Solver = "auto",
+    constraints: Constraints | None = None,
+    gap: float = 0.0,
+    time_limit: float | None = None,
+    max_memory: float = MAX_MEMORY,
+    seed: Seed = None,
+    n_threads: int = 0,
+    progress: Progress | None = None,
+) -> Result:
+    """Learn a network from data with holes, and mend the data.
+
+    Parameters
+    ----------
+    data : IncompleteData, frame, array or path
+        A table with missing cells.
+    method : {"auto", "exact", "local", "em", "em-hard"}, default="auto"
+        ``exact``: the best structure and completion of all, proven, or the gap when a
+        limit comes first. ``local``: no change of `locality` cells with any structure
+        is better. ``em``: structural expectation-maximisation, which weighs all
+        completions instead of choosing the best (`learn_em` has more options);
+        ``em-hard``: its variant that completes by the most probable explanation.
+        ``auto``: em when more than 100 cells and more than 5 % of all are missing.
+        Else exact for up to 20 variables within half the time limit (or of a minute);
+        without a proof by then, the local optimum from there, with the bound. Local
+        beyond 20 variables. ``detail["chosen"]`` says what it chose.
+    score : Score or str, default="bdeu"
+        The rule, or its name: bdeu, k2, bic, aic.
+    ess : float, default=1.0
+        Equivalent sample size when `score` is a name.
+    max_parents : int, default=3
+        Largest number of parents.
+    locality : int, default=1
+        How many cells may change at once in the local search.
+    restarts : int, default=10
+        Starts of the local search drawn at random, beside the one from the modes.
+    solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
+        Structure solver of ``local``; see `learn_local`.
+    constraints : Constraints, optional
+        Required and forbidden arcs, tiers, limits of single variables.
+    gap : float, default=0.0
+        Stop the proof when the score is known to be within so many nats of the best.
+    time_limit : float, optional
+        Seconds; the best answer so far is returned.
+    max_memory : float, default=2**30
+        Bytes that the tables of exact inference may take in ``em``.
+    seed : int, Generator or None
+        Source of randomness: the same seed gives the same answer.
+    n_threads : int, default=0
+        Number of threads; 0 means one per core. The answer does not depend on it.
+    progress : callable, optional
+        Told (what, best score, seconds) now and then.
+
+    Returns
+    -------
+    AugmentResult or EmResult
+        ``network``, ``completed``, ``cells``, ``score``, ``bound``, ``gap``,
+        ``status``, ``trace``, ``seconds``.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> data = bm.load_network("asia").sample(100, seed=1)
+    >>> holed = bm.hide_value_per_variable(data, 1, state=1, seed=1).data
+    >>> result = bm.learn(holed, seed=1)
+    >>> result.status
+    'optimal'
+    >>> result.completed.n_missing
+    0
+    """
+    if method not in METHODS:
+        msg = f"method must be one of {', '.join(METHODS)}. Got {method!r} instead."
+        raise ParameterError(msg)
+    check_solver(solver)
+    table = IncompleteData.from_table(data)
+    common: dict[str, Any] = {
+        "score": score,
+        "ess": ess,
+        "max_parents": max_parents,
+        "locality": locality,
+        "restarts": restarts,
+        "constraints": constraints,
+        "seed": as_generator(seed),
+        "n_threads": n_threads,
+        "progress": progress,
+    }
+    expecting = {**common, "solver": solver, "max_memory": max_memory}
+    if method in ("em", "em-hard"):
+        return _em(table, time_limit, expecting, hard=method == "em-hard")
+    if method == "local":
+        return learn_local(table, solver=solver, time_limit=time_limit, **common)
+    if method == "exact":
+        return learn_exact(table, gap=gap, time_limit=time_limit, **common)
+    share = table.n_missing / max(table.n_rows * table.n_vars, 1)
+    if table.n_missing > _MANY_HOLES and share > _LARGE_SHARE:
+        reason = f"{table.n_missing:,} cells ({share:.0%}) are missing"
+        return _em_if_it_fits(table, time_limit, expecting, reason)
+    if solver not in ("auto", "subsets") or table.n_vars > _EXACT_VARS:
+        reason = (
+            f"local: {table.n_vars} variables, exact goes up to {_EXACT_VARS}"
+            if solver in ("auto", "subsets")
+            else "local: exact has no use for a solver of your own"
+        )
+        found = learn_local(table, solver=solver, time_limit=time_limit, **common)
+        return replace(found, detail={**found.detail, "chosen": reason})
+    return _exact_then_local(table, time_limit, gap, common)
+
+
+def _em_if_it_fits(
+    table: IncompleteData,
+    time_limit: float | None,
+    options: dict[str, Any],
+    reason: str,
+) -> Result:
+    """Weigh all completions; where that takes too much memory, search for the best."""
+    found: Result
+    try:
+        found = _em(table, time_limit, options, hard=False)
+        reason = f"em: {reason}"
+    except InferenceError:
+        searching = {k: v for k, v in options.items() if k != "max_memory"}
+        found = learn_local(table, time_limit=time_limit, **searching)
+        reason = f"local: {reason}, and exact inference does not fit into memory"
+    return replace(found, detail={**found.detail, "chosen": reason})
+
+
+def _em(
+    table: IncompleteData,
+    time_limit: float | None,
+    options: dict[str, Any],
+    *,
+    hard: bool,
+) -> EmResult:
+    options = {name: value for name, value in options.items() if name != "locality"}
+    options["redraws"] = options.pop("restarts")
+    return learn_em(table, hard=hard, time_limit=time_limit, **options)
+
+
+def _exact_then_local(
+    table: IncompleteData,
+    time_limit: float | None,
+    gap: float,
+    common: dict[str, Any],
+) -> AugmentResult:
+    """Try for a proof in half the time; without one, climb on from the best pair."""
+    clock = Clock(_AUTO_SECONDS if time_limit is None else time_limit)
+    total = clock.left or _AUTO_SECONDS
+    exact = learn_exact(table, time_limit=total / 2, gap=gap, **common)
+    reason = f"exact: {table.n_vars} variables, at most {total / 2:.3g} s"
+    if exact.detail["stopped"] in (None, "interrupt"):
+        return replace(exact, detail={**exact.detail, "chosen": reason})
+    local = learn_local(table, start=exact.completed, time_limit=clock.left, **common)
+    reason += "; no proof in time, so the local optimum with the bound so far"
+    locally = local.status if local.detail["is_certified"] else None
+    return replace(
+        local,
+        bound=exact.bound,
+        status=describe_status(
+            local.score,
+            exact.bound,
+            locally=locally,
+            stopped=local.detail["stopped"],
+        ),
+        trace=exact.trace + local.trace,
+        seconds=clock.seconds,
+        detail={**exact.detail, **local.detail, "chosen": reason},
+    )

@@ -1,0 +1,164 @@
+"""Solve a reduction with any structure solver."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bayesmend.data.states import MISSING
+from bayesmend.data.table import IncompleteData
+from bayesmend.graph.dag import Dag
+from bayesmend.learning.reduction.reduction import Reduction
+from bayesmend.seed import Seed, as_generator
+from bayesmend.structure.order import solve_order
+from bayesmend.structure.solution import Bounded, Clock, Progress
+from bayesmend.structure.solve import Solver, solve
+
+__all__ = ["ReductionResult", "solve_reduction"]
+
+# Perturbations without gain that end the search for a first answer.
+_FIRST_PATIENCE = 20
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ReductionResult(Bounded):
+    """A structure, a completion, and how good the pair is known to be.
+
+    Parameters
+    ----------
+    dag : Dag
+        The structure, over the original variables.
+    completed : IncompleteData
+        The table with every cell filled in.
+    score : float
+        Score of the structure on that table.
+    bound : float
+        No pair that the reduction considers scores higher than this.
+    status : str
+        ``"optimal"`` (the bound is met), ``"gap"`` (a search for a proof ended early)
+        or ``"heuristic"`` (no proof was tried).
+    solver : str
+        Which solver found it.
+    seconds : float
+        How long it took.
+    detail : mapping
+        What the solver has to tell.
+    """
+
+    dag: Dag
+    completed: IncompleteData
+    score: float
+    bound: float
+    status: str
+    solver: str
+    seconds: float
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return (
+            f"ReductionResult({self.status}, score={self.score:.3f}, "
+            f"bound={self.bound:.3f}, n_arcs={self.dag.n_arcs}, "
+            f"solver={self.solver!r}, seconds={self.seconds:.2f})"
+        )
+
+
+def solve_reduction(
+    reduction: Reduction,
+    *,
+    solver: Solver = "auto",
+    time_limit: float | None = None,
+    seed: Seed = None,
+    n_threads: int = 0,
+    progress: Progress | None = None,
+) -> ReductionResult:
+    """Find the best structure and completion that a reduction considers.
+
+    Parameters
+    ----------
+    reduction : Reduction
+        The candidates over original and artificial variables.
+    solver : {"auto", "subsets", "ilp", "order"} or callable, default="auto"
+        As in `bayesmend.structure.solve`. A callable gets ``reduction.parent_sets``.
+    time_limit : float, optional
+        Seconds; the best answer so far is returned with the bound known by then.
+    seed : int, Generator or None
+        Source of randomness.
+    n_threads : int, default=0
+        Number of threads; 0 means one per core.
+    progress : callable, optional
+        Told (what, best score, seconds) now and then.
+
+    Returns
+    -------
+    ReductionResult
+        Structure, completion, score and bound, without the penalties of the gadgets.
+
+    Examples
+    --------
+    >>> from bayesmend.learning.reduction.reduction import reduce_to_complete
+    >>> table = {"a": ["x", "x", "y", "y"], "b": ["u", "u", "v", None]}
+    >>> reduction = reduce_to_complete(IncompleteData.from_table(table))
+    >>> result = solve_reduction(reduction)
+    >>> result.status, result.completed.to_table()["b"], round(result.score, 3)
+    ('optimal', ['u', 'u', 'v', 'v'], -5.504)
+    """
+    clock, generator = Clock(time_limit), as_generator(seed)
+    sets, paid = reduction.parent_sets, reduction.n_cells * reduction.penalty
+    # A pair to start from: what scores less leaves some cell with two states.
+    first = None if callable(solver) else _first(reduction, generator, n_threads)
+    found = solve(
+        sets,
+        solver=solver,
+        time_limit=clock.left,
+        start=first,
+        seed=generator,
+        n_threads=n_threads,
+        progress=None if progress is None else _without_penalties(progress, paid),
+    )
+    dag, status = found.dag, found.status
+    if first is not None and found.score < sets.score_of(first):
+        dag = first
+    decoded = reduction.decode(dag)
+    # Of the bounds known, one pays for every cell and the other for none.
+    best_sets = sets.scores[sets.offsets[: reduction.data.n_vars]]
+    bound = min(found.bound + paid, float(best_sets.sum()))
+    if status == "optimal":
+        bound = decoded.score
+    return ReductionResult(
+        *decoded,
+        max(bound, decoded.score),
+        status,
+        found.solver,
+        clock.seconds,
+        found.detail,
+    )
+
+
+def _first(reduction: Reduction, seed: np.random.Generator, n_threads: int) -> Dag:
+    """Find a good structure for the completion in hand, or for frequent states."""
+    completed = reduction.completion or _by_mode(reduction.data)
+    plain = solve_order(
+        reduction.restrict(completed),
+        restarts=1,
+        patience=_FIRST_PATIENCE,
+        seed=seed,
+        n_threads=n_threads,
+    )
+    return reduction.encode(plain.dag, completed)
+
+
+def _by_mode(data: IncompleteData) -> IncompleteData:
+    codes = data.codes.copy(order="F")
+    for column, card in zip(codes.T, data.card, strict=True):
+        is_seen = column != MISSING
+        weights = None if data.weights is None else data.weights[is_seen]
+        counts = np.bincount(column[is_seen], weights, int(card))
+        column[~is_seen] = counts.argmax()
+    return data.with_codes(codes)
+
+
+def _without_penalties(progress: Progress, paid: float) -> Progress:
+    return lambda what, best, seconds: progress(what, best + paid, seconds)

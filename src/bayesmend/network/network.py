@@ -1,0 +1,360 @@
+"""Bayesian networks: a graph and a conditional probability table per variable.
+
+Symbols of the literature: ``r_i`` is ``card[i]``, ``q_i`` is ``len(cpts[i])``, and
+``theta_ijk`` is ``cpts[i][j, k]``.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend import _core
+from bayesmend.data.encode import check_labels
+from bayesmend.data.states import Label, as_label
+from bayesmend.data.table import IncompleteData
+from bayesmend.errors import DataError, ParameterError
+from bayesmend.graph.dag import Dag
+from bayesmend.network.cpt import check_cpt, count_states, estimate, fold, unfold
+from bayesmend.network.match import match_codes, match_names, require_complete
+from bayesmend.seed import Seed, as_generator
+
+__all__ = ["Flat", "Network", "check_count", "flatten", "parents_of"]
+
+MAX_ENTRIES = 2**30  # of one table: 8 GB
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Network:
+    """A discrete Bayesian network.
+
+    Parameters
+    ----------
+    dag : Dag
+        The graph.
+    states : tuple of tuple
+        Labels of the states of each variable, 1 to 254 of them.
+    cpts : tuple of ndarray of shape (n_parent_configs, n_states)
+        ``cpts[i][j, k]`` is the probability of state ``k`` of variable ``i`` given
+        configuration ``j`` of ``dag.parents[i]``, the first parent varying fastest.
+        Rows sum to 1; a sum that is off by rounding (1e-6) is divided out.
+
+    Examples
+    --------
+    >>> dag = Dag.from_arcs(["rain", "wet"], [("rain", "wet")])
+    >>> states = (("no", "yes"), ("no", "yes"))
+    >>> network = Network(dag, states, ([[0.8, 0.2]], [[0.9, 0.1], [0.2, 0.8]]))
+    >>> network
+    Network(2 variables, 1 arcs, 3 parameters)
+    >>> network.sample(1000, seed=1)
+    IncompleteData(1,000 rows, 2 variables, 0 missing cells)
+    """
+
+    dag: Dag
+    states: tuple[tuple[Label, ...], ...]
+    cpts: tuple[NDArray[np.float64], ...]
+
+    def __post_init__(self) -> None:
+        for field in ("states", "cpts"):
+            if len(getattr(self, field)) != self.n_vars:
+                msg = (
+                    f"{field} must have one entry per variable ({self.n_vars}). "
+                    f"Got {len(getattr(self, field))} instead."
+                )
+                raise DataError(msg)
+        states = tuple(map(_check_states, self.names, self.states))
+        object.__setattr__(self, "states", states)
+        card = [len(labels) for labels in states]
+        cpts = tuple(
+            check_cpt(name, cpt, math.prod(card[p] for p in parents), r)
+            for name, cpt, parents, r in zip(
+                self.names, self.cpts, self.dag.parents, card, strict=True
+            )
+        )
+        object.__setattr__(self, "cpts", cpts)
+
+    @classmethod
+    def fit(
+        cls,
+        dag: Dag,
+        data: IncompleteData,
+        *,
+        method: Literal["mle", "posterior"] = "mle",
+        ess: float = 1.0,
+    ) -> Network:
+        """Estimate the tables of a graph from complete data.
+
+        Parameters
+        ----------
+        dag : Dag
+            The graph; its variables are matched to those of the data by name.
+        data : IncompleteData
+            A table without missing cells; its weights, if any, count rows.
+        method : {"mle", "posterior"}, default="mle"
+            Relative frequencies, or the posterior mean under a Dirichlet prior.
+            With "mle", a parent configuration that never occurs gets the uniform
+            distribution.
+        ess : float, default=1.0
+            Equivalent sample size of the prior: each cell of a table begins with
+            ``ess / (n_parent_configs * n_states)``. Not used by "mle".
+
+        Returns
+        -------
+        Network
+            With the states of the data.
+
+        Examples
+        --------
+        >>> from bayesmend import IncompleteData
+        >>> codes = np.array([[0], [0], [1]], dtype=np.uint8)
+        >>> data = IncompleteData.from_codes(codes, names=["a"], states=[("n", "y")])
+        >>> dag = Dag.from_arcs(["a"])
+        >>> Network.fit(dag, data, method="posterior", ess=1.0).cpts[0].tolist()
+        [[0.625, 0.375]]
+        """
+        if method not in ("mle", "posterior"):
+            msg = f"method must be 'mle' or 'posterior'. Got {method!r} instead."
+            raise ParameterError(msg)
+        if not (math.isfinite(ess) and ess > 0):
+            msg = f"ess must be a number > 0. Got {ess!r} instead."
+            raise ParameterError(msg)
+        columns = match_names(dag.names, data.names)
+        require_complete(data)
+        states = tuple(data.states[column] for column in columns)
+        codes = [data.codes[:, column] for column in columns]
+        card = [len(labels) for labels in states]
+        cpts = []
+        for i, parents in enumerate(dag.parents):
+            _check_size(dag.names[i], [card[p] for p in (*parents, i)])
+            counts = count_states(
+                codes[i],
+                card[i],
+                [codes[p] for p in parents],
+                [card[p] for p in parents],
+                weights=data.weights,
+            )
+            cpts.append(estimate(counts, ess if method == "posterior" else 0.0))
+        return cls(dag, states, tuple(cpts))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the variables."""
+        return self.dag.names
+
+    @property
+    def n_vars(self) -> int:
+        """Number of variables."""
+        return self.dag.n_vars
+
+    @property
+    def card(self) -> NDArray[np.int32]:
+        """Number of states of each variable."""
+        return np.array([len(labels) for labels in self.states], dtype=np.int32)
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters: a table row of r states has r - 1."""
+        return sum(len(cpt) * (cpt.shape[1] - 1) for cpt in self.cpts)
+
+    def sample(
+        self, n_rows: int, *, seed: Seed = None, n_threads: int = 0
+    ) -> IncompleteData:
+        """Draw independent rows.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of rows.
+        seed : int, numpy.random.Generator or None, default=None
+            Source of randomness. With an integer, the first rows are the same
+            whatever ``n_rows``.
+        n_threads : int, default=0
+            Threads to use, 0 for all cores. The rows do not depend on it.
+
+        Returns
+        -------
+        IncompleteData
+            A complete table with the variables and states of the network.
+        """
+        check_count("n_rows", n_rows)
+        check_count("n_threads", n_threads)
+        key = int(as_generator(seed).integers(2**64, dtype=np.uint64))
+        order = np.array(self.dag.topological_order(), dtype=np.int32)
+        cells = _core.sample(*flatten(self), order, n_rows, key, n_threads)
+        cells.flags.writeable = False  # so that it need not be copied
+        return IncompleteData.from_codes(cells.T, names=self.names, states=self.states)
+
+    def log_likelihood(
+        self, data: IncompleteData, *, n_threads: int = 0
+    ) -> NDArray[np.float64]:
+        """Return the log-probability of each row of a complete table.
+
+        Variables are matched by name and states by label, so that their order in
+        the data does not matter. A label that differs in type only (``1`` and
+        ``"1"``) matches when no other does.
+
+        Parameters
+        ----------
+        data : IncompleteData
+            A table over the variables of the network, without missing cells.
+        n_threads : int, default=0
+            Threads to use, 0 for all cores. The result does not depend on it.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Natural logarithms; ``-inf`` for an impossible row.
+
+        Raises
+        ------
+        DataError
+            When a cell is missing, or a name or label is unknown to the network.
+        """
+        check_count("n_threads", n_threads)
+        require_complete(data)
+        cells = match_codes(self.names, self.states, data)
+        return _core.log_likelihood(*flatten(self), cells, n_threads)
+
+    def is_close(self, other: Network, tol: float = 1e-9) -> bool:
+        """Tell whether two networks agree, every probability within ``tol``.
+
+        Variables are matched by name and states by label: their order does not
+        matter. The graphs must be the same.
+
+        Examples
+        --------
+        >>> dag = Dag.from_arcs(["a"])
+        >>> one = Network(dag, (("no", "yes"),), ([[0.8, 0.2]],))
+        >>> two = Network(dag, (("yes", "no"),), ([[0.2, 0.8]],))
+        >>> one == two, one.is_close(two)
+        (False, True)
+        """
+        if set(self.names) != set(other.names):
+            return False
+        if set(self.dag.arcs) != set(other.dag.arcs):
+            return False
+        columns = match_names(self.names, other.names)
+        if any(
+            set(labels) != set(other.states[column])
+            for labels, column in zip(self.states, columns, strict=True)
+        ):
+            return False
+        return all(
+            np.abs(cpt - _aligned_cpt(self, other, i, columns)).max(initial=0) <= tol
+            for i, cpt in enumerate(self.cpts)
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Network):
+            return NotImplemented
+        return (
+            self.dag == other.dag
+            and self.states == other.states
+            and all(map(np.array_equal, self.cpts, other.cpts))
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.dag, self.states))
+
+    def __repr__(self) -> str:
+        return (
+            f"Network({self.n_vars} variables, {self.dag.n_arcs} arcs, "
+            f"{self.n_parameters} parameters)"
+        )
+
+
+class Flat(NamedTuple):
+    """A network as the core takes it."""
+
+    card: NDArray[np.int32]
+    parent_offsets: NDArray[np.int64]
+    parents: NDArray[np.int32]
+    cpt_offsets: NDArray[np.int64]
+    cpts: NDArray[np.float64]
+
+
+def flatten(network: Network) -> Flat:
+    """Lay out a network as the core takes it."""
+    return Flat(
+        network.card,
+        *parents_of(network.dag),
+        _offsets([cpt.size for cpt in network.cpts]),
+        np.concatenate([cpt.ravel() for cpt in network.cpts])
+        if network.cpts
+        else np.empty(0),
+    )
+
+
+def parents_of(dag: Dag) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Lay out the parents as the core takes them: where each list starts, and all."""
+    members = [p for parents in dag.parents for p in parents]
+    return _offsets([len(p) for p in dag.parents]), np.array(members, dtype=np.int32)
+
+
+def _offsets(sizes: list[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
+
+
+def check_count(parameter: str, value: int, least: int = 0) -> None:
+    """Raise ``ParameterError`` unless a parameter is an integer >= ``least``."""
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_integer or value < least:
+        msg = f"{parameter} must be an integer >= {least}. Got {value!r} instead."
+        raise ParameterError(msg)
+    if value >= 2**63:
+        msg = f"{parameter} must be an integer below 2**63. Got {value!r} instead."
+        raise ParameterError(msg)
+
+
+def check_network(network: object) -> None:
+    """Raise ``ParameterError`` unless it is a network."""
+    if isinstance(network, Network):
+        return
+    kind = type(network).__name__
+    msg = f"network must be a Network. Got an object of type {kind} instead."
+    if isinstance(network, (str, os.PathLike)):
+        msg = (
+            f"network must be a Network. Got {network!r} instead: read a file with "
+            "read_network(path), or a shipped network with load_network(name)."
+        )
+    raise ParameterError(msg)
+
+
+def _check_size(name: str, family_card: list[int]) -> None:
+    n_entries = math.prod(family_card)
+    if n_entries > MAX_ENTRIES:
+        msg = (
+            f"the table of {name!r} would have {n_entries} entries. "
+            "Give it fewer parents."
+        )
+        raise ParameterError(msg)
+
+
+def _check_states(name: str, labels: Sequence[Label]) -> tuple[Label, ...]:
+    """Return plain labels, or say what is wrong with them."""
+    plain = tuple(map(as_label, labels))
+    check_labels(name, plain)
+    return plain
+
+
+def _aligned_cpt(
+    network: Network, other: Network, i: int, columns: list[int]
+) -> NDArray[np.float64]:
+    """Return the table of variable ``i`` of ``other`` in the order of ``network``."""
+    card = other.card
+    parents = other.dag.parents[columns[i]]
+    table = unfold(other.cpts[columns[i]], [int(card[p]) for p in parents])
+    family = [*(columns[p] for p in network.dag.parents[i]), columns[i]]
+    axis = {variable: a for a, variable in enumerate((*parents, columns[i]))}
+    table = table.transpose([axis[variable] for variable in family])
+    for a, variable in enumerate((*network.dag.parents[i], i)):
+        theirs = other.states[columns[variable]]
+        take = [theirs.index(label) for label in network.states[variable]]
+        table = table.take(take, axis=a)
+    return fold(table)

@@ -1,0 +1,262 @@
+"""Candidate parent sets: what every structure solver takes in.
+
+A structure solver chooses one candidate parent set per variable so that the arcs form
+no cycle and the sum of the scores is as high as possible. `ParentSets` holds the
+candidates in compressed rows, so that thousands of variables and sets with hundreds of
+members cost no more than their numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend.errors import ParameterError
+from bayesmend.graph.dag import Dag
+from bayesmend.structure.rows import (
+    check_candidates,
+    offsets_of,
+    some,
+    sorted_candidates,
+)
+
+__all__ = ["Family", "ParentSets"]
+
+Family = tuple[float, tuple[int, ...]]
+"""A score and the indices of the parents it belongs to."""
+
+
+_DTYPES = {
+    "offsets": np.int64,
+    "scores": np.float64,
+    "member_offsets": np.int64,
+    "members": np.int32,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ParentSets:
+    """Candidate parent sets with scores, for every variable.
+
+    Build one with `from_lists` or `from_arrays`; the constructor takes arrays that are
+    already in order and checks them.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The variables.
+    offsets : int64 ndarray of shape (n_vars + 1,)
+        Candidates ``offsets[i]`` to ``offsets[i + 1]`` belong to variable ``i``, in
+        descending order of score (ties: fewer members first, then lexicographic).
+    scores : float64 ndarray of shape (n_sets,)
+        Natural logarithms, higher is better; minus infinity forbids a candidate.
+    member_offsets : int64 ndarray of shape (n_sets + 1,)
+        Members ``member_offsets[c]`` to ``member_offsets[c + 1]`` belong to candidate
+        ``c``.
+    members : int32 ndarray
+        Indices of parents, ascending within a candidate.
+
+    Examples
+    --------
+    >>> sets = ParentSets.from_lists(
+    ...     ["rain", "wet"], [[(-3.0, ())], [(-4.0, ()), (-1.5, (0,))]]
+    ... )
+    >>> sets
+    ParentSets(n_vars=2, n_sets=3, max_members=1)
+    >>> sets.of(1)
+    [(-1.5, (0,)), (-4.0, ())]
+    """
+
+    names: tuple[str, ...]
+    offsets: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    member_offsets: NDArray[np.int64]
+    members: NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        for field, dtype in _DTYPES.items():
+            array = np.ascontiguousarray(getattr(self, field), dtype=dtype)
+            array = array.view()
+            array.flags.writeable = False
+            object.__setattr__(self, field, array)
+        object.__setattr__(self, "names", tuple(self.names))
+        check_candidates(self)
+
+    @classmethod
+    def from_lists(
+        cls,
+        names: Sequence[str],
+        lists: Sequence[Iterable[tuple[float, Iterable[int]]]],
+    ) -> ParentSets:
+        """Build from one list of ``(score, parents)`` pairs per variable, in any order.
+
+        Examples
+        --------
+        >>> ParentSets.from_lists(["a"], [[]])
+        Traceback (most recent call last):
+        ...
+        bayesmend.errors.ParameterError: variable 'a' has no candidate parent set. ...
+        """
+        if len(names) != len(lists):
+            msg = (
+                f"lists must hold one list of candidates for each of the {len(names)} "
+                f"names. Got {len(lists)} instead."
+            )
+            raise ParameterError(msg)
+        rows: list[list[Family]] = [
+            [(float(score), tuple(sorted(map(int, parents)))) for score, parents in row]
+            for row in lists
+        ]
+        for row in rows:
+            row.sort(key=lambda family: (-family[0], len(family[1]), family[1]))
+        sets = [members for row in rows for _, members in row]
+        return cls(
+            tuple(names),
+            offsets_of([len(row) for row in rows]),
+            np.array([score for row in rows for score, _ in row], dtype=np.float64),
+            offsets_of([len(members) for members in sets]),
+            np.array([v for members in sets for v in members], dtype=np.int32),
+        )
+
+    @classmethod
+    def from_arrays(
+        cls,
+        names: Sequence[str],
+        offsets: NDArray[Any],
+        scores: NDArray[Any],
+        member_offsets: NDArray[Any],
+        members: NDArray[Any],
+    ) -> ParentSets:
+        """Build from compressed rows whose candidates are in any order.
+
+        Members must be ascending within each candidate.
+        """
+        order = sorted_candidates(offsets, scores, member_offsets, members)
+        sizes = np.diff(member_offsets)[order]
+        new_offsets = offsets_of(sizes)
+        shift = np.repeat(np.asarray(member_offsets)[order] - new_offsets[:-1], sizes)
+        moved = np.asarray(members)[np.arange(new_offsets[-1]) + shift]
+        return cls(tuple(names), offsets, np.asarray(scores)[order], new_offsets, moved)
+
+    @property
+    def n_vars(self) -> int:
+        """Number of variables."""
+        return len(self.names)
+
+    @property
+    def n_sets(self) -> int:
+        """Number of candidates of all variables together."""
+        return len(self.scores)
+
+    def of(self, variable: int) -> list[Family]:
+        """Candidates of one variable as ``(score, parents)`` pairs, best first."""
+        span = range(int(self.offsets[variable]), int(self.offsets[variable + 1]))
+        return [(float(self.scores[c]), self.members_of(c)) for c in span]
+
+    def members_of(self, candidate: int) -> tuple[int, ...]:
+        """Parents in one candidate, ascending."""
+        first, last = self.member_offsets[candidate : candidate + 2]
+        return tuple(self.members[first:last].tolist())
+
+    def best(self, variable: int, allowed: Collection[int] | None = None) -> int:
+        """Find the best candidate of a variable whose members are all allowed.
+
+        Parameters
+        ----------
+        variable : int
+            Index of the child.
+        allowed : collection of int, optional
+            Indices of the variables that may be parents; all of them when not given.
+
+        Returns
+        -------
+        int
+            Number of the candidate, or -1 when none has only allowed members.
+
+        Examples
+        --------
+        >>> sets = ParentSets.from_lists("ab", [[(0, ())], [(-1, (0,)), (-2, ())]])
+        >>> sets.best(1), sets.best(1, allowed=())
+        (1, 2)
+        """
+        first, last = int(self.offsets[variable]), int(self.offsets[variable + 1])
+        if allowed is None:
+            return first
+        may = np.zeros(self.n_vars + 1, dtype=bool)
+        may[list(allowed)] = True
+        for candidate in range(first, last):
+            start, stop = self.member_offsets[candidate : candidate + 2]
+            if may[self.members[start:stop]].all():
+                return candidate
+        return -1
+
+    def find(self, variable: int, parents: Iterable[int]) -> int:
+        """Find the candidate with exactly these parents, or -1."""
+        wanted = np.array(sorted(parents), dtype=np.int32)
+        first, last = int(self.offsets[variable]), int(self.offsets[variable + 1])
+        sizes = np.diff(self.member_offsets[first : last + 1])
+        left = first + np.flatnonzero(sizes == len(wanted))
+        for position, member in enumerate(wanted):
+            left = left[self.members[self.member_offsets[left] + position] == member]
+        return int(left[0]) if len(left) else -1
+
+    def choice_of(self, dag: Dag) -> NDArray[np.int64]:
+        """Find the candidate of every variable that a DAG has chosen.
+
+        Raises
+        ------
+        ParameterError
+            When the DAG has other variables, or a family that is not a candidate.
+        """
+        if dag.names != self.names:
+            msg = (
+                "the DAG and the candidate parent sets must have the same variables in "
+                f"the same order. Got {some(dag.names)} and {some(self.names)} instead."
+            )
+            raise ParameterError(msg)
+        chosen = [self.find(i, parents) for i, parents in enumerate(dag.parents)]
+        if -1 in chosen:
+            child = chosen.index(-1)
+            parents = some([self.names[p] for p in dag.parents[child]]) or "none"
+            msg = (
+                f"the parents of {self.names[child]!r} in the DAG ({parents}) are not "
+                f"among its {self.offsets[child + 1] - self.offsets[child]} candidate "
+                "parent sets. Add that candidate, or pass a DAG made of candidates."
+            )
+            raise ParameterError(msg)
+        return np.array(chosen, dtype=np.int64)
+
+    def score_of(self, dag: Dag) -> float:
+        """Sum the scores of the families of a DAG.
+
+        Raises
+        ------
+        ParameterError
+            When a family of the DAG is not a candidate.
+
+        Examples
+        --------
+        >>> sets = ParentSets.from_lists("ab", [[(0, ())], [(-1, (0,)), (-2, ())]])
+        >>> sets.score_of(Dag(("a", "b"), ((), (0,))))
+        -1.0
+        """
+        return float(self.scores[self.choice_of(dag)].sum())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ParentSets):
+            return NotImplemented
+        return self.names == other.names and all(
+            np.array_equal(getattr(self, field), getattr(other, field))
+            for field in _DTYPES
+        )
+
+    def __repr__(self) -> str:
+        largest = np.diff(self.member_offsets).max(initial=0)
+        return (
+            f"ParentSets(n_vars={self.n_vars}, n_sets={self.n_sets}, "
+            f"max_members={largest})"
+        )

@@ -1,0 +1,244 @@
+"""Solvers by name: one contract, several engines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from bayesmend.errors import ParameterError
+from bayesmend.graph.dag import Dag
+from bayesmend.seed import Seed, as_generator
+from bayesmend.structure.ilp import solve_ilp
+from bayesmend.structure.order import solve_order
+from bayesmend.structure.parents import ParentSets
+from bayesmend.structure.solution import (
+    TOLERANCE,
+    Clock,
+    Progress,
+    Solution,
+    trivial_bound,
+)
+from bayesmend.structure.subsets import available_memory, solve_subsets, subsets_memory
+
+__all__ = ["SOLVERS", "Solver", "check_solver", "choose_solver", "solve"]
+
+Solver = str | Callable[[ParentSets], Any]
+"""The name of a solver, or a callable that takes ParentSets and returns a Dag, a
+Solution or the parents of each variable."""
+
+SOLVERS = ("auto", "subsets", "ilp", "order")
+
+_SUBSETS_VARS = 20
+_ILP_SETS = 50_000
+_ILP_VARS = 100
+_ILP_SECONDS = 60.0
+# Perturbations without gain that end the search for a first answer.
+_FIRST_PATIENCE = 20
+
+
+def solve(
+    parent_sets: ParentSets,
+    *,
+    solver: Solver = "auto",
+    time_limit: float | None = None,
+    start: Dag | None = None,
+    seed: Seed = None,
+    n_threads: int = 0,
+    progress: Progress | None = None,
+) -> Solution:
+    """Choose one candidate parent set per variable so that the graph has no cycle.
+
+    Parameters
+    ----------
+    parent_sets : ParentSets
+        The candidates and their scores.
+    solver : {"auto", "subsets", "ilp", "order"} or callable, default="auto"
+        ``subsets``: dynamic programming, exact, up to about 26 variables. ``ilp``:
+        integer programming, exact, tens of variables. ``order``: local search,
+        thousands of variables. ``auto`` chooses by size and says what it chose. A
+        callable gets the candidates and returns a Dag, a Solution or the parents of
+        each variable.
+    time_limit : float, optional
+        Seconds; the best answer so far is returned with the bound known by then.
+    start : Dag, optional
+        A good DAG to start from.
+    seed : int, Generator or None
+        Source of randomness.
+    n_threads : int, default=0
+        Number of threads; 0 means one per core.
+    progress : callable, optional
+        Told (what, best score, seconds) now and then.
+
+    Returns
+    -------
+    Solution
+        The DAG, its score and how good it is known to be.
+
+    Examples
+    --------
+    >>> from bayesmend.structure.parents import ParentSets
+    >>> sets = ParentSets.from_lists(
+    ...     ["a", "b"], [[(-5, ()), (-1, (1,))], [(-5, ()), (-3, (0,))]]
+    ... )
+    >>> solution = solve(sets)
+    >>> solution.status, solution.score, solution.dag.arcs
+    ('optimal', -6.0, (('b', 'a'),))
+    >>> solution.detail["chosen"]
+    'subsets: 2 variables'
+    """
+    if callable(solver):
+        return _solve_by_callable(parent_sets, solver)
+    seed = as_generator(seed)
+    if solver == "auto":
+        return _solve_auto(
+            parent_sets, time_limit, start, seed, n_threads, progress=progress
+        )
+    if solver == "subsets":
+        return solve_subsets(
+            parent_sets, time_limit=time_limit, n_threads=n_threads, progress=progress
+        )
+    if solver == "ilp":
+        return _solve_by_ilp(
+            parent_sets, time_limit, start, seed, n_threads, progress=progress
+        )
+    if solver == "order":
+        return solve_order(
+            parent_sets,
+            time_limit=time_limit,
+            start=start,
+            seed=seed,
+            n_threads=n_threads,
+            progress=progress,
+        )
+    msg = (
+        f"solver must be one of {', '.join(SOLVERS)} or a callable. "
+        f"Got {solver!r} instead."
+    )
+    raise ParameterError(msg)
+
+
+def _solve_by_ilp(
+    parent_sets: ParentSets,
+    time_limit: float | None,
+    start: Dag | None,
+    seed: Seed,
+    n_threads: int,
+    *,
+    progress: Progress | None,
+) -> Solution:
+    """Give the integer programme a first answer of the order search."""
+    clock = Clock(time_limit)
+    first = solve_order(
+        parent_sets,
+        time_limit=None if time_limit is None else min(0.5, 0.1 * time_limit),
+        start=start,
+        restarts=1,
+        patience=_FIRST_PATIENCE,
+        seed=seed,
+        n_threads=n_threads,
+        progress=progress,
+    )
+    found = None
+    if first.detail.get("stopped") != "interrupted":
+        with suppress(KeyboardInterrupt):
+            found = solve_ilp(
+                parent_sets,
+                time_limit=clock.left,
+                start=first.dag,
+                seed=seed,
+                n_threads=n_threads,
+                progress=progress,
+            )
+    if found is None:
+        status = "optimal" if first.status == "optimal" else "gap"
+        detail = {**first.detail, "stopped": "interrupted"}
+        found = replace(first, status=status, solver="ilp", detail=detail)
+    return replace(found, seconds=clock.seconds)
+
+
+def check_solver(solver: Solver) -> None:
+    """Raise ParameterError unless data can be learned from with this solver."""
+    if isinstance(solver, str) and solver not in (*SOLVERS, "greedy"):
+        msg = (
+            f"solver must be one of {', '.join(SOLVERS)}, greedy or a callable. "
+            f"Got {solver!r} instead."
+        )
+        raise ParameterError(msg)
+
+
+def choose_solver(n_vars: int, n_sets: int) -> tuple[str, str]:
+    """Give the solver that `auto` takes at this size, and why.
+
+    Examples
+    --------
+    >>> choose_solver(37, 1_900)
+    ('ilp', 'ilp: 37 variables, 1,900 candidate sets')
+    """
+    if n_vars <= _SUBSETS_VARS and subsets_memory(n_vars) < available_memory() / 2:
+        return "subsets", f"subsets: {n_vars} variables"
+    sizes = f"{n_vars:,} variables, {n_sets:,} candidate sets"
+    solver = "ilp" if n_vars <= _ILP_VARS and n_sets <= _ILP_SETS else "order"
+    return solver, f"{solver}: {sizes}"
+
+
+def _solve_auto(
+    parent_sets: ParentSets,
+    time_limit: float | None,
+    start: Dag | None,
+    seed: Seed,
+    n_threads: int,
+    *,
+    progress: Progress | None,
+) -> Solution:
+    name, reason = choose_solver(parent_sets.n_vars, parent_sets.n_sets)
+    if time_limit is None and name == "ilp":
+        # A proof may take hours; auto promises an answer.
+        time_limit = _ILP_SECONDS
+        reason += f", at most {_ILP_SECONDS:.0f} s"
+    found = solve(
+        parent_sets,
+        solver=name,
+        time_limit=time_limit,
+        start=start,
+        seed=seed,
+        n_threads=n_threads,
+        progress=progress,
+    )
+    return replace(found, detail={**found.detail, "chosen": reason})
+
+
+def _solve_by_callable(
+    parent_sets: ParentSets, solver: Callable[[ParentSets], Any]
+) -> Solution:
+    clock = Clock()
+    answer = solver(parent_sets)
+    if isinstance(answer, Solution):
+        dag, bound, detail = answer.dag, answer.bound, answer.detail
+    else:
+        bound, detail = trivial_bound(parent_sets), {}
+        dag = answer
+        if not isinstance(dag, Dag):
+            dag = _dag_of_answer(parent_sets, answer)
+    if dag.names != parent_sets.names:
+        msg = "the solver returned a DAG over other variables than the candidates."
+        raise ParameterError(msg)
+    score = parent_sets.score_of(dag)
+    status = "optimal" if score >= bound - TOLERANCE else "heuristic"
+    if isinstance(answer, Solution) and status != "optimal":
+        status = answer.status
+    name = getattr(solver, "__name__", type(solver).__name__)
+    return Solution(dag, score, bound, status, name, clock.seconds, detail)
+
+
+def _dag_of_answer(parent_sets: ParentSets, answer: Any) -> Dag:
+    try:
+        parents = tuple(tuple(int(p) for p in each) for each in answer)
+    except (TypeError, ValueError):
+        msg = (
+            "a solver must return a Dag, a Solution or the parents of each variable. "
+            f"Got {type(answer).__name__} instead."
+        )
+        raise ParameterError(msg) from None
+    return Dag(parent_sets.names, parents)

@@ -1,0 +1,208 @@
+"""Cutting numbers into intervals, once and again."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import oracle
+
+from bayesmend import Discretization, IncompleteData, fit_discretization
+from bayesmend.errors import BayesmendWarning, DataError, ParameterError
+
+numbers = st.floats(-1e6, 1e6, allow_nan=False) | st.integers(-3, 3).map(float)
+
+
+def quiet_fit(table, cutting, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayesmendWarning)
+        return fit_discretization(table, cutting, **options)
+
+
+@given(st.lists(numbers, min_size=1, max_size=30), st.integers(2, 6))
+def test_quantile_cuts_match_the_twin(values, n_bins):
+    rule = quiet_fit({"x": values}, {"x": n_bins})
+    assert list(rule.cuts[0]) == oracle.quantile_cuts(values, n_bins)
+
+
+@given(st.lists(numbers, min_size=2, max_size=30, unique=True), st.integers(2, 6))
+def test_uniform_cuts_have_equal_widths(values, n_bins):
+    rule = quiet_fit({"x": values}, {"x": n_bins}, method="uniform")
+    low, high = min(values), max(values)
+    expected = [low + (high - low) * i / n_bins for i in range(1, n_bins)]
+    if len(rule.cuts[0]) == n_bins - 1:
+        assert rule.cuts[0] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@given(
+    st.lists(numbers, min_size=1, max_size=5, unique=True).map(sorted),
+    st.lists(numbers | st.none(), max_size=20),
+)
+def test_codes_match_the_twin(cuts, values):
+    rule = Discretization.from_cuts({"x": cuts})
+    array = np.array([np.nan if v is None else v for v in values], dtype=float)
+    expected = [255 if v is None else oracle.interval_of(v, cuts) for v in values]
+    assert rule.codes("x", array).tolist() == expected
+    assert len(rule.labels("x")) == len(cuts) + 1
+    assert len(set(rule.labels("x"))) == len(cuts) + 1
+
+
+@given(st.lists(numbers, min_size=2, max_size=30), st.integers(2, 5))
+def test_every_interval_of_the_training_data_is_used(values, n_bins):
+    rule = quiet_fit({"x": values}, {"x": n_bins})
+    used = set(rule.codes("x", np.array(values)).tolist())
+    assert used == set(range(len(rule.labels("x"))))
+
+
+def test_labels_are_intervals_in_the_shortest_text():
+    rule = Discretization.from_cuts({"x": [-0.5, 34, 1e21]})
+    assert rule.labels("x") == ("<=-0.5", "-0.5<x<=34", "34<x<=1e+21", ">1e+21")
+    assert repr(rule) == "Discretization(x: 4 intervals)"
+
+
+@pytest.mark.parametrize("how", [2, ("quantile", 2), ("uniform", 2), [2.5]])
+def test_new_data_are_cut_at_the_same_points(how):
+    train = IncompleteData.from_table({"x": [1, 2, 3, 4]}, discretize={"x": how})
+    rule = train.discretization
+    new = IncompleteData.from_table({"x": [100, None, -5]}, discretize=rule)
+    assert new.states == train.states
+    assert new.codes.ravel().tolist() == [1, 255, 0]
+    assert new.discretization is rule
+
+
+def test_a_csv_column_is_discretized(tmp_path):
+    path = tmp_path / "t.csv"
+    lines = [f"{k / 7},{'x' if k % 2 else 'y'}" for k in range(700)]
+    path.write_text("age,sex\n" + "\n".join(lines) + "\n NA ,x\n")
+    data = IncompleteData.from_csv(path, discretize={"age": 4})
+    assert data.card.tolist() == [4, 2]
+    assert data.summary().variables[0].counts == (175, 175, 175, 175)
+    assert data.codes[-1].tolist() == [255, 0]
+    rule = fit_discretization(path, {"age": 4})
+    assert rule == data.discretization
+    assert IncompleteData.from_table(path, discretize=rule) == data
+
+
+def test_numeric_text_in_a_frame_is_discretized():
+    data = IncompleteData.from_table(
+        {"x": ["1", " 2 ", "?", "30"]}, discretize={"x": 2}
+    )
+    assert data.codes.ravel().tolist() == [0, 0, 255, 1]
+
+
+def test_ties_leave_fewer_intervals_with_a_warning():
+    with pytest.warns(BayesmendWarning, match="falls into 2 intervals instead of 4"):
+        rule = fit_discretization({"x": [1, 1, 1, 1, 1, 2]}, {"x": 4})
+    assert rule.labels("x") == ("<=1", ">1")
+
+
+def test_a_constant_becomes_a_single_state_with_a_warning():
+    with pytest.warns(BayesmendWarning, match="falls into 1 interval instead of 3"):
+        data = IncompleteData.from_table({"x": [5, 5, None]}, discretize={"x": 3})
+    assert data.states == (("any",),)
+    assert data.codes.ravel().tolist() == [0, 0, 255]
+
+
+def test_pandas_gets_ordered_categories():
+    rule = Discretization.from_cuts({"x": [2]})
+    frame = pd.DataFrame({"x": [1, np.nan, 3], "y": ["a", "b", "c"]}, index=[7, 8, 9])
+    cut = rule.apply(frame)
+    assert cut["x"].cat.ordered
+    assert cut["x"].tolist() == ["<=2", np.nan, ">2"]
+    assert frame["x"].dtype == float
+    assert IncompleteData.from_table(cut).states[0] == ("<=2", ">2")
+
+
+def test_polars_gets_enums_and_arrow_dictionaries():
+    rule = Discretization.from_cuts({"x": [2]})
+    frame = pl.DataFrame({"y": ["a", "b"], "x": [1.5, None]})
+    cut = rule.apply(frame)
+    assert cut["x"].dtype == pl.Enum(["<=2", ">2"])
+    assert cut.rows() == [("a", "<=2"), ("b", None)]
+    table = rule.apply(pa.table({"y": ["a", "b"], "x": [1.5, None]}))
+    assert table.column("x").to_pylist() == ["<=2", None]
+    assert pa.types.is_dictionary(table.column("x").type)
+
+
+def test_arrays_get_text():
+    rule = Discretization.from_cuts({"x1": [2]})
+    cut = rule.apply(np.array([[1.0, 2.0], [3.0, np.nan]]))
+    assert cut.tolist() == [[1.0, "<=2"], [3.0, None]]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [dict, pd.DataFrame, pl.DataFrame, lambda t: pa.table(dict(t))],
+    ids=["mapping", "pandas", "polars", "arrow"],
+)
+def test_intervals_come_back_as_apply_makes_them(make):
+    table = make({"x": [1.5, 2.5, 9.0], "y": ["a", "b", "a"]})
+    data = IncompleteData.from_table(table, discretize={"x": [2, 5]})
+    again = IncompleteData.from_table(data.to_table())
+    cut = IncompleteData.from_table(data.discretization.apply(table))
+    assert again.codes[:, 1].tolist() == [0, 1, 0]
+    assert (
+        data.to_table()["x"].__class__
+        == data.discretization.apply(table)["x"].__class__
+    )
+    assert [*map(str, cut.states[0])] == [*map(str, again.states[0])]
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        (1, "variable 'x' must be cut into 2 to 254 intervals. Got 1 instead"),
+        (255, "variable 'x' must be cut into 2 to 254 intervals. Got 255 instead"),
+        (True, "variable 'x' must be cut by a number of intervals or by a sequence"),
+        ("many", "variable 'x' must be cut by a number"),
+        ([], "cut points of variable 'x' must be finite and ascending"),
+        ([1, 1], "cut points of variable 'x' must be finite and ascending"),
+        ([2, 1], "cut points of variable 'x' must be finite and ascending"),
+        ([float("inf")], "cut points of variable 'x' must be finite"),
+        (list(range(254)), "variable 'x' must have at most 253 cut points. Got 254"),
+        (("best", 3), "method must be 'quantile' or 'uniform'. Got 'best' instead"),
+    ],
+)
+def test_a_cutting_that_cannot_be_is_refused(how, message):
+    with pytest.raises(ParameterError, match=message.replace(".", r"\.")):
+        fit_discretization({"x": [1, 2, 3]}, {"x": how})
+
+
+def test_a_method_that_does_not_exist_is_refused():
+    with pytest.raises(ParameterError, match="method must be 'quantile' or 'uniform'"):
+        fit_discretization({"x": [1, 2]}, {"x": 2}, method="magic")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([1, "a", 2], "'x' mixes numbers .* and text"),
+        (["1", "a", "2"], "'x' has the value 'a' in row 1, which is not a number"),
+        ([1.0, float("-inf")], "'x' has the value -inf in row 1"),
+        ([None, None], "'x' has no numbers to choose cut points from"),
+        ([True, False], "'x' has the value True in row 0, which is not a number"),
+    ],
+)
+def test_a_column_that_cannot_be_cut_is_named(values, message):
+    with pytest.raises(DataError, match=message):
+        fit_discretization({"x": values}, {"x": 2})
+
+
+def test_names_and_options_are_checked():
+    table = {"x": [1, 2, 3]}
+    with pytest.raises(DataError, match=r"no variable named 'y'\. Available: x"):
+        fit_discretization(table, {"y": 2})
+    with pytest.raises(DataError, match="no variable named 'y'"):
+        Discretization.from_cuts({"y": [1]}).apply(table)
+    with pytest.raises(DataError, match="no variable named 'y'"):
+        IncompleteData.from_table(table, discretize={"y": 2})
+    with pytest.raises(ParameterError, match="discretize must be a mapping"):
+        IncompleteData.from_table(table, discretize=4)
+    with pytest.raises(ParameterError, match="'x' is in states and in discretize"):
+        IncompleteData.from_table(table, discretize={"x": 2}, states={"x": [1, 2]})
+    with pytest.raises(ParameterError, match="apply needs a table in memory"):
+        Discretization.from_cuts({"x": [1]}).apply("t.csv")

@@ -1,0 +1,255 @@
+"""Graphs, equivalence classes and distances."""
+
+import random
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from support import oracle
+from support.strategies import dags
+
+from bayesmend import (
+    Cpdag,
+    Dag,
+    skeleton_scores,
+    structural_hamming_distance,
+)
+from bayesmend.errors import CycleError, DataError, ParameterError
+
+
+def make(n, arcs):
+    return Dag.from_arcs([f"v{i}" for i in range(n)], sorted(arcs))
+
+
+def index_arcs(dag):
+    return {(p, child) for child, members in enumerate(dag.parents) for p in members}
+
+
+def assert_cpdag_is_right(n, arcs):
+    found = make(n, arcs).cpdag()
+    directed, undirected = oracle.cpdag(n, arcs)
+    assert set(found.directed) == directed
+    assert set(found.undirected) == undirected
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_cpdag_matches_enumeration_for_every_small_graph(n):
+    for arcs in oracle.all_dags(n):
+        assert_cpdag_is_right(n, arcs)
+
+
+def test_cpdag_matches_enumeration_for_graphs_of_five_variables():
+    chosen = random.Random(1).sample(list(oracle.all_dags(5)), 300)
+    for arcs in chosen:
+        assert_cpdag_is_right(5, arcs)
+
+
+def test_equivalent_graphs_have_one_cpdag_and_others_another():
+    classes = {}
+    for arcs in oracle.all_dags(4):
+        key = (
+            frozenset(oracle.skeleton(arcs)),
+            frozenset(oracle.v_structures(arcs)),
+        )
+        classes.setdefault(key, set()).add(make(4, arcs).cpdag())
+    assert all(len(found) == 1 for found in classes.values())
+    assert len(set.union(*classes.values())) == len(classes) == 185
+
+
+def test_structural_hamming_distance_matches_its_definition():
+    rng = random.Random(2)
+    graphs = list(oracle.all_dags(4))
+    for _ in range(400):
+        one, two = rng.choice(graphs), rng.choice(graphs)
+        expected = oracle.structural_hamming_distance(4, one, two)
+        assert structural_hamming_distance(make(4, one), make(4, two)) == expected
+
+
+@given(dags(), dags())
+def test_distance_is_symmetric_and_accepts_either_kind_of_graph(a, b):
+    b = Dag(a.names, b.parents) if a.n_vars == b.n_vars else a
+    distance = structural_hamming_distance(a, b)
+    assert distance == structural_hamming_distance(b.cpdag(), a)
+    assert (distance == 0) == (a.cpdag() == b.cpdag())
+
+
+def test_distance_matches_variables_by_name():
+    one = Dag.from_arcs(["a", "b", "c"], [("a", "c"), ("b", "c")])
+    two = Dag.from_arcs(["c", "b", "a"], [("a", "c"), ("b", "c")])
+    assert structural_hamming_distance(one, two) == 0
+
+
+@given(dags(max_vars=7))
+def test_topological_order_puts_parents_first(dag):
+    order = dag.topological_order()
+    position = {variable: i for i, variable in enumerate(order)}
+    assert sorted(order) == list(range(dag.n_vars))
+    assert all(position[p] < position[c] for p, c in index_arcs(dag))
+
+
+@given(dags())
+def test_moral_graph_matches_its_definition(dag):
+    expected = oracle.moral_graph(dag.n_vars, index_arcs(dag))
+    assert [list(found) for found in dag.moral_graph()] == expected
+
+
+@given(dags())
+def test_arcs_and_matrix_give_the_graph_back(dag):
+    matrix = np.zeros((dag.n_vars, dag.n_vars), dtype=int)
+    for parent, child in index_arcs(dag):
+        matrix[parent, child] = 1
+    assert Dag.from_matrix(matrix, dag.names) == dag
+    assert Dag.from_arcs(dag.names, dag.arcs) == dag
+    assert Dag.from_arcs(dag.names, index_arcs(dag)) == dag
+    assert dag.n_arcs == matrix.sum()
+    assert hash(Dag(dag.names, dag.parents)) == hash(dag)
+
+
+def test_parents_are_stored_in_ascending_order():
+    assert Dag(("a", "b", "c"), ((), (), (1, 0))).parents[2] == (0, 1)
+
+
+def test_a_graph_of_1500_variables_is_handled_at_once():
+    rng = np.random.default_rng(1)
+    n = 1500
+    parents = [
+        tuple(rng.choice(i, size=min(i, 4), replace=False).tolist()) for i in range(n)
+    ]
+    dag = Dag(tuple(f"v{i}" for i in range(n)), tuple(parents))
+    start = time.perf_counter()
+    found = dag.cpdag()
+    assert time.perf_counter() - start < 1
+    assert len(found.directed) + len(found.undirected) == dag.n_arcs
+
+
+def test_a_long_chain_needs_no_recursion():
+    n = 5000
+    arcs = [(i, i + 1) for i in range(n - 1)]
+    assert len(make(n, arcs).cpdag().undirected) == n - 1
+
+
+@pytest.mark.parametrize(
+    ("arcs", "cycle"),
+    [
+        ([("a", "b"), ("b", "c"), ("c", "a")], "a -> b -> c -> a"),
+        ([("d", "a"), ("b", "c"), ("c", "b")], "b -> c -> b"),
+        ([("c", "d"), ("d", "b"), ("b", "c"), ("a", "c")], "b -> c -> d -> b"),
+    ],
+)
+def test_a_cycle_is_named(arcs, cycle):
+    with pytest.raises(CycleError, match=f"form a cycle: {cycle}. Remove or"):
+        Dag.from_arcs("abcd", arcs)
+
+
+def test_a_self_loop_is_an_error():
+    with pytest.raises(CycleError, match="'b' is its own parent"):
+        Dag.from_arcs("ab", [("b", "b")])
+
+
+def test_a_repeated_arc_is_an_error():
+    with pytest.raises(ParameterError, match="arc a -> b is given twice"):
+        Dag.from_arcs("ab", [("a", "b"), (0, 1)])
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(DataError, match=r"no variable named 'cogh'. Available: smoke,"):
+        Dag.from_arcs(["smoke", "cough"], [("smoke", "cogh")])
+
+
+def test_many_names_are_not_all_listed():
+    with pytest.raises(DataError, match=r"v11, \.\.\. \(1500 in all\)"):
+        Dag.from_arcs([f"v{i}" for i in range(1500)], [("v0", "x")])
+
+
+@pytest.mark.parametrize("arc", [(0, 2), (-1, 0)])
+def test_an_index_outside_the_variables_is_an_error(arc):
+    with pytest.raises(ParameterError, match=r"must be in 0\.\.1. Got"):
+        Dag.from_arcs("ab", [arc])
+
+
+@pytest.mark.parametrize("arc", [(0.5, 1), (None, 1)])
+def test_an_end_that_is_no_variable_is_an_error(arc):
+    with pytest.raises(ParameterError, match="by name or index"):
+        Dag.from_arcs("ab", [arc])
+
+
+@pytest.mark.parametrize("arc", [("a", "b", "c"), 7])
+def test_an_arc_that_is_no_pair_is_an_error(arc):
+    with pytest.raises(ParameterError, match="must be a pair"):
+        Dag.from_arcs("abc", [arc])
+
+
+@pytest.mark.parametrize("names", [["a", "a"], ["a", ""], ["a", 3]])
+def test_names_must_be_different_texts(names):
+    with pytest.raises(DataError, match="variable name"):
+        Dag.from_arcs(names)
+
+
+def test_parents_must_fit_the_names():
+    with pytest.raises(ParameterError, match=r"one entry per variable \(2\). Got 1"):
+        Dag(("a", "b"), ((),))
+
+
+def test_a_matrix_must_be_square():
+    with pytest.raises(ParameterError, match=r"shape \(2, 2\).*Got shape \(2, 3\)"):
+        Dag.from_matrix(np.zeros((2, 3)), "ab")
+
+
+def test_graphs_over_other_variables_cannot_be_compared():
+    with pytest.raises(DataError, match="same variables, but 'b' is in one"):
+        structural_hamming_distance(Dag.from_arcs("ab"), Dag.from_arcs("a"))
+    with pytest.raises(DataError, match="same variables"):
+        skeleton_scores(Dag.from_arcs("ab"), Dag.from_arcs("ac"))
+
+
+@given(dags(), dags())
+def test_skeleton_scores_match_their_definition(a, b):
+    b = Dag(a.names, b.parents) if a.n_vars == b.n_vars else a
+    scores = skeleton_scores(a, b)
+    found, true = oracle.skeleton(index_arcs(a)), oracle.skeleton(index_arcs(b))
+    assert scores.precision * max(len(found), 1) == pytest.approx(
+        len(found & true) if found else 1
+    )
+    assert scores.recall * max(len(true), 1) == pytest.approx(
+        len(found & true) if true else 1
+    )
+    assert scores.f1 == pytest.approx(
+        2 * len(found & true) / (len(found) + len(true)) if found or true else 1
+    )
+    assert skeleton_scores(a.cpdag(), b.cpdag()) == scores
+
+
+def test_text_and_dot_of_a_graph():
+    dag = Dag.from_arcs(['say "hi"', "b\\"], [(0, 1)])
+    assert str(dag) == 'say "hi"\nb\\ <- say "hi"'
+    assert '"say \\"hi\\"" -> "b\\\\";' in dag.to_dot()
+    assert repr(dag) == "Dag(2 variables, 1 arcs)"
+
+
+def test_text_and_dot_of_a_class():
+    arcs = [("a", "c"), ("b", "c"), ("d", "e")]
+    found = Dag.from_arcs("abcde", arcs).cpdag()
+    assert str(found) == "a -> c\nb -> c\nd -- e"
+    assert '"d" -> "e" [dir=none];' in found.to_dot()
+    assert found.arcs == (("a", "c"), ("b", "c"))
+    assert found.edges == (("d", "e"),)
+
+
+@pytest.mark.parametrize(
+    ("directed", "undirected", "message"),
+    [
+        (((0, 1),), ((1, 0),), "one arc or edge only"),
+        (((0, 2),), (), "two different variables"),
+        ((), ((1, 1),), "two different variables"),
+    ],
+)
+def test_a_class_checks_its_arcs(directed, undirected, message):
+    with pytest.raises(ParameterError, match=message):
+        Cpdag(("a", "b"), directed, undirected)
+
+
+def test_a_graph_without_variables_is_fine():
+    empty = Dag((), ())
+    assert empty.cpdag() == Cpdag((), (), ())
+    assert structural_hamming_distance(empty, empty) == 0

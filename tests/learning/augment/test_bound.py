@@ -1,0 +1,197 @@
+"""Bounds of single families and of their relaxation, against enumeration."""
+
+import itertools
+
+import numpy as np
+import pytest
+from support import oracle
+from support.strategies import holed_table, random_holes
+
+from bayesmend.learning.augment.problem import PatternProblem
+from bayesmend.score import Score
+
+FREE = 255
+KINDS = ["bdeu", "bdeu", "k2", "bic", "aic"]
+TOLERANCE = 1e-8
+
+
+class Instance:
+    """A random problem, the core's view of it, random prices and decided cells."""
+
+    def __init__(self, seed, **options):
+        self.rows, self.card = random_holes(seed, **options)
+        rng = np.random.default_rng([seed, 1])
+        self.kind = KINDS[rng.integers(len(KINDS))]
+        self.ess = float(rng.choice([0.2, 1.0, 8.0]))
+        self.max_parents = int(rng.integers(0, 5))
+        self.problem = PatternProblem.of(
+            holed_table(self.rows, self.card),
+            score=Score(self.kind, ess=self.ess),
+            max_parents=self.max_parents,
+            constraints=None,
+        )
+        self.core = self.problem.augmenter()
+        n_cells = self.problem.n_cells
+        self.cells = [self.card[v] for v in self.problem.variable]
+        self.fixed = np.full(n_cells, FREE, np.uint8)
+        for c in np.flatnonzero(rng.random(n_cells) < rng.choice([0.0, 0.3])).tolist():
+            self.fixed[c] = rng.integers(self.cells[c])
+        self.prices = rng.exponential(
+            1.0, (len(self.card), n_cells, max(self.cells, default=1))
+        ) * (rng.random((len(self.card), n_cells, 1)) < 0.6)
+        self.rng = rng
+
+    @property
+    def no_prices(self):
+        return np.zeros_like(self.prices)
+
+    def bound(self, family, max_entries, prices):
+        return self.core.family_bound(family, self.fixed, prices, max_entries)
+
+    def completed(self, states):
+        return self.problem.completed(np.array(states, np.uint8)).codes.tolist()
+
+    def all_states(self):
+        """Every completion of the patterns that keeps what is decided."""
+        choices = [
+            range(r) if f == FREE else [int(f)]
+            for r, f in zip(self.cells, self.fixed, strict=True)
+        ]
+        return itertools.product(*choices)
+
+    def seen(self, family):
+        """The free cells that a family sees."""
+        child, parents = self.core.family(family)
+        members = {child, *parents}
+        return [
+            c
+            for c, v in enumerate(self.problem.variable.tolist())
+            if v in members and self.fixed[c] == FREE
+        ]
+
+    def price(self, child, cell, state):
+        if self.problem.variable[cell] == child:
+            return self.prices[:, cell, state].sum()
+        return -self.prices[child, cell, state]
+
+    def values(self, family, *, priced):
+        """{states of the cells the family sees: its score, with what it earns}."""
+        child, parents = self.core.family(family)
+        seen, found = self.seen(family), {}
+        for states in self.all_states():
+            key = tuple(states[c] for c in seen)
+            if key in found:
+                continue
+            found[key] = oracle.family_score(
+                self.completed(states), self.card, child, parents, self.kind, self.ess
+            )
+            if priced:
+                found[key] += sum(self.price(child, c, states[c]) for c in seen)
+        return found
+
+
+def families_of(instance, most=12):
+    numbers = instance.rng.permutation(instance.core.n_families())
+    return numbers[:most].tolist()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_whole_tables_give_the_maximum_itself(seed):
+    instance = Instance(seed)
+    for family in families_of(instance):
+        found = instance.bound(family, 10**6, instance.prices)
+        assert found["is_exact"]
+        plain = max(instance.values(family, priced=False).values())
+        assert found["merged"] == pytest.approx(plain, abs=TOLERANCE)
+        assert found["unpriced"] == pytest.approx(plain, abs=TOLERANCE)
+        priced = max(instance.values(family, priced=True).values())
+        assert found["priced"] == pytest.approx(priced, abs=TOLERANCE)
+        assert found["restricted"] == pytest.approx(priced, abs=TOLERANCE)
+
+
+@pytest.mark.parametrize("max_entries", [1, 2, 4, 9])
+@pytest.mark.parametrize("seed", range(100, 130))
+def test_tables_cut_into_blocks_never_fall_below_the_maximum(seed, max_entries):
+    instance = Instance(seed)
+    for family in families_of(instance):
+        found = instance.bound(family, max_entries, instance.prices)
+        plain = max(instance.values(family, priced=False).values())
+        priced = max(instance.values(family, priced=True).values())
+        assert found["merged"] >= plain - TOLERANCE
+        assert found["unpriced"] >= plain - TOLERANCE
+        assert found["priced"] >= priced - TOLERANCE
+        assert found.get("restricted", np.inf) >= priced - TOLERANCE
+
+
+def test_blocks_are_cut_often_enough_to_be_tested():
+    n_cut = 0
+    for seed in range(100, 130):
+        instance = Instance(seed)
+        for family in families_of(instance):
+            found = instance.bound(family, 1, instance.prices)
+            n_cut += not found["is_exact"]
+    assert n_cut > 50
+
+
+@pytest.mark.parametrize("hole", [0, 1])
+def test_a_variable_of_one_state_is_not_taken_for_its_neighbour(hole):
+    """Both have the same stride in the table of the family."""
+    card = [2, 1, 2]
+    rows = [[hole, None, 1], [None, 0, 1], *[[1 - hole, 0, 1]] * 6, *[[hole, 0, 0]] * 6]
+    core = PatternProblem.of(
+        holed_table(rows, card), score=Score("bdeu"), max_parents=2, constraints=None
+    ).augmenter()
+    prices = np.zeros((3, 2, 2))
+    for number in range(core.n_families()):
+        child, parents = core.family(number)
+        best = max(
+            oracle.family_score(completed, card, child, parents, "bdeu")
+            for completed in oracle.completions(rows, card)
+        )
+        found = core.family_bound(number, np.full(2, FREE, np.uint8), prices, 10**6)
+        assert found["merged"] == pytest.approx(best, abs=TOLERANCE)
+        assert found["unpriced"] == pytest.approx(best, abs=TOLERANCE)
+
+
+@pytest.mark.parametrize("seed", range(300, 340))
+def test_choices_reach_the_maximum_and_losses_are_what_another_state_costs(seed):
+    instance = Instance(seed)
+    for family in families_of(instance, most=6):
+        found = instance.bound(family, 10**6, instance.prices)
+        values, seen = instance.values(family, priced=True), instance.seen(family)
+        best = max(values.values())
+        assert sorted(found["choices"]) == seen
+        chosen = tuple(found["choices"][c] for c in seen)
+        assert values[chosen] == pytest.approx(best, abs=TOLERANCE)
+        for (cell, state), loss in found["losses"].items():
+            position = seen.index(cell)
+            forced = max(v for k, v in values.items() if k[position] == state)
+            assert loss == pytest.approx(best - forced, abs=TOLERANCE)
+
+
+@pytest.mark.parametrize("max_entries", [2, 10**6])
+@pytest.mark.parametrize("seed", range(400, 460))
+def test_any_prices_leave_the_relaxation_an_upper_bound(seed, max_entries):
+    instance = Instance(seed)
+    families = [{} for _ in instance.card]
+    for number in range(instance.core.n_families()):
+        child, parents = instance.core.family(number)
+        bound = instance.bound(number, max_entries, instance.prices)["priced"]
+        families[child][frozenset(parents)] = bound
+    total, _ = oracle.best_dag(len(instance.card), families)
+    tables = [instance.completed(states) for states in instance.all_states()]
+    best, _, _ = oracle.best_pair(
+        instance.rows,
+        instance.card,
+        instance.max_parents,
+        instance.kind,
+        instance.ess,
+        completed_tables=tables,
+    )
+    assert total >= best - TOLERANCE
+
+
+def test_a_family_that_is_none_is_refused():
+    instance = Instance(0)
+    with pytest.raises(IndexError, match="no such family"):
+        instance.core.family(10**6)

@@ -1,0 +1,336 @@
+"""The front door: what is chosen, what is said, and what a stop leaves behind."""
+
+import json
+import math
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.strategies import holed_table, linked_rows
+
+from bayesmend import (
+    IncompleteData,
+    hide_mcar,
+    learn,
+    learn_em,
+    learn_exact,
+    learn_local,
+    learn_structure,
+    load_network,
+)
+from bayesmend.errors import DataError, ParameterError
+from bayesmend.learning.augment.result import describe_status
+from bayesmend.score import dag_score
+
+SMALL = {"a": ["x", "x", "y", "y", None], "b": ["u", None, "v", "v", "v"]}
+
+
+def noise(n_vars, n_rows=200, seed=0, rate=0.1):
+    """Binary noise, by default with a tenth of the cells missing: slow to prove."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 2, (n_rows, n_vars)).astype(np.uint8)
+    codes[rng.random(codes.shape) < rate] = 255
+    return IncompleteData.from_codes(
+        codes,
+        names=[f"v{i}" for i in range(n_vars)],
+        states=[("no", "yes")] * n_vars,
+    )
+
+
+def check_pair(data, result):
+    seen = ~data.missing_mask
+    assert result.completed.is_complete
+    assert (result.completed.codes[seen] == data.codes[seen]).all()
+    assert result.score == pytest.approx(dag_score(result.completed, result.dag))
+    assert result.bound >= result.score
+
+
+# What is chosen.
+
+
+def test_a_small_table_is_solved_exactly():
+    result = learn(SMALL)
+    assert (result.status, result.method) == ("optimal", "exact")
+    assert result.detail["chosen"].startswith("exact: 2 variables")
+    assert result.gap == 0.0
+    assert result.is_optimal
+
+
+def test_methods_agree_with_the_functions_behind_them():
+    data = noise(6, 40)
+    exact, local = (learn(data, method=m, seed=3) for m in ("exact", "local"))
+    assert exact.score == learn_exact(data, seed=3).score
+    assert local.score == learn_local(data, seed=3).score
+    assert (exact.method, local.method) == ("exact", "local")
+    assert local.status == "1-local optimum"
+
+
+def test_a_solver_of_ones_own_means_local():
+    result = learn(noise(6, 40), solver="greedy", seed=1)
+    assert (result.status, result.method) == ("local optimum", "local")
+    assert result.detail["chosen"] == "local: exact has no use for a solver of your own"
+
+
+def test_many_variables_mean_local():
+    rows = linked_rows([2] * 21, 30, 3).tolist()
+    rows[0][0] = None
+    data = holed_table(rows, [2] * 21)
+    result = learn(data, max_parents=1, restarts=0, seed=1, time_limit=1.0)
+    assert result.method == "local"
+    assert result.detail["chosen"] == "local: 21 variables, exact goes up to 20"
+
+
+def test_without_a_proof_in_time_it_says_so():
+    result = learn(noise(12, rate=0.04), time_limit=0.5, seed=1)
+    assert result.detail["chosen"].endswith("the local optimum with the bound so far")
+    assert not result.is_optimal
+
+
+def test_many_holes_mean_em():
+    data = noise(12)
+    assert data.n_missing > 100
+    result = learn(data, restarts=1, seed=1)
+    assert result.method == "em"
+    assert result.detail["chosen"] == "em: 258 cells (11%) are missing"
+
+
+def test_complete_data_are_plain_structure_learning():
+    table = {"a": ["x", "x", "y", "y"], "b": ["u", "u", "v", "v"]}
+    result = learn(table)
+    assert result.score == pytest.approx(learn_structure(table).score)
+    assert result.detail["note"] == (
+        "no value is missing: this is plain structure learning"
+    )
+    assert (result.status, len(result.cells)) == ("optimal", 0)
+
+
+def test_the_same_seed_gives_the_same_answer():
+    one, two = (learn(noise(8, 60), method="local", seed=5) for _ in range(2))
+    assert one.score == two.score
+    assert one.dag == two.dag
+    assert (one.completed.codes == two.completed.codes).all()
+
+
+def test_the_completed_table_is_of_the_kind_given():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(SMALL)
+    completed = learn(frame).completed.to_table()
+    assert isinstance(completed, pandas.DataFrame)
+    assert not completed.isna().any().any()
+
+
+def test_progress_is_told():
+    told = []
+    data = noise(10)
+    learn(data, time_limit=1.0, seed=1, progress=lambda *args: told.append(args))
+    assert told
+    assert all(isinstance(what, str) and seconds >= 0 for what, _, seconds in told)
+
+
+def test_an_error_of_progress_is_raised():
+    def fail(*_args):
+        raise RuntimeError("stop here")
+
+    with pytest.raises(RuntimeError, match="stop here"):
+        learn(noise(12), time_limit=5.0, seed=1, progress=fail)
+
+
+# What is said.
+
+
+@pytest.mark.parametrize(
+    ("score", "bound", "locally", "stopped", "words"),
+    [
+        (-10.0, -10.0, None, None, "optimal"),
+        (-10.0, -10.0 + 5e-7, "1-local optimum", "time limit", "optimal"),
+        (-2400.0, -2398.8, None, "time limit", "gap 1.2 nats (0.05 %)"),
+        (-10.0, math.inf, "2-local optimum", None, "2-local optimum"),
+        (-10.0, math.inf, None, "time limit", "stopped at time limit"),
+        (-10.0, math.inf, None, "interrupt", "stopped at interrupt"),
+        (-9.0, -8.1, "1-local optimum", None, "1-local optimum, gap 0.9 nats (10 %)"),
+        (0.0, 1.0, None, "node limit", "gap 1 nats"),
+    ],
+)
+def test_what_is_known_in_words(score, bound, locally, stopped, words):
+    assert describe_status(score, bound, locally=locally, stopped=stopped) == words
+
+
+def test_a_result_is_ready_for_json():
+    exact = learn(SMALL)
+    found = json.loads(json.dumps(exact.to_dict()))
+    assert found["score"] == exact.score
+    assert found["bound"] == exact.bound
+    assert found["gap"] == 0.0
+    assert found["status"] == "optimal"
+    assert found["arcs"] == [list(arc) for arc in exact.dag.arcs]
+    assert found["n_mended"] == 2
+    local = json.loads(json.dumps(learn(SMALL, method="local").to_dict()))
+    assert (local["bound"], local["gap"]) == (None, None)
+    assert "1-local optimum" in repr(learn(SMALL, method="local"))
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (
+            {"method": "magic"},
+            "method must be one of auto, exact, local, em, em-hard. Got 'magic'",
+        ),
+        ({"solver": "magic"}, "Got 'magic'"),
+        ({"method": "exact", "solver": "magic"}, "Got 'magic'"),
+        ({"method": "local", "solver": "magic"}, "Got 'magic'"),
+        ({"locality": 0}, "locality must be an integer >= 1. Got 0"),
+        ({"restarts": -1}, "restarts must be an integer >= 0. Got -1"),
+        ({"time_limit": 0}, "time_limit must be a number of seconds > 0"),
+    ],
+)
+def test_arguments_out_of_range_are_refused(options, problem):
+    with pytest.raises(ParameterError, match=problem):
+        learn(SMALL, **options)
+
+
+def test_a_column_without_a_value_and_without_states_is_refused():
+    with pytest.raises(DataError, match="'b'"):
+        learn({"a": ["x", "y"], "b": [None, None]})
+
+
+def test_exact_beyond_memory_is_refused():
+    data = holed_table([[0] * 33, [None] * 33, [1] * 33], [2] * 33)
+    with pytest.raises(ParameterError, match="33 variables needs about"):
+        learn(data, method="exact")
+
+
+# Stops.
+
+# What a machine busy with other work may add.
+PATIENCE = 1.0
+
+
+@pytest.mark.parametrize("time_limit", [0.01, 0.3])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "exact"},
+        {"method": "local"},
+        {"method": "local", "locality": 3},
+        {"method": "local", "solver": "order"},
+        {"method": "local", "solver": "greedy"},
+        {"method": "local", "solver": "ilp"},
+    ],
+)
+def test_a_time_limit_is_kept_and_leaves_a_valid_pair(options, time_limit):
+    data = noise(14)
+    start = time.perf_counter()
+    result = learn(data, time_limit=time_limit, seed=1, **options)
+    assert time.perf_counter() - start < time_limit + 0.5 + PATIENCE
+    check_pair(data, result)
+
+
+@pytest.mark.parametrize("method", ["exact", "local"])
+def test_a_time_limit_is_kept_where_one_dynamic_programme_takes_a_second(method):
+    data = noise(22)
+    start = time.perf_counter()
+    result = learn(data, method=method, solver="subsets", time_limit=1.0, seed=1)
+    assert time.perf_counter() - start < 1.5 + PATIENCE
+    check_pair(data, result)
+    assert result.detail["stopped"] == "time limit"
+
+
+@pytest.mark.parametrize("method", ["exact", "local"])
+def test_a_time_limit_is_kept_where_tables_of_all_families_take_longer(method):
+    data = noise(22)
+    start = time.perf_counter()
+    result = learn(data, method=method, max_parents=5, time_limit=0.5, seed=1)
+    assert time.perf_counter() - start < 1.0 + PATIENCE
+    check_pair(data, result)
+    assert (result.method, result.detail["stopped"]) == (method, "time limit")
+    if method == "exact":  # beyond 20 variables the local search needs no such tables
+        assert "hill climbing" in result.detail["note"]
+
+
+def test_more_time_is_never_worse():
+    data = noise(16, 100)
+    scores = [
+        learn(data, method="local", time_limit=t, seed=1, restarts=0).score
+        for t in (0.05, 0.2, 0.8)
+    ]
+    assert scores == sorted(scores)
+
+
+SCRIPT = """
+import sys
+from time import time
+sys.path[:0] = {path!r}
+from test_learn import noise, check_pair
+from bayesmend import learn
+data = noise({n_vars})
+print("ready", flush=True)
+result = learn(data, seed=1, **{options!r})
+done = time()
+check_pair(data, result)
+print(done, result.detail["stopped"], result.status, sep="|", flush=True)
+"""
+
+
+def interrupt(n_vars, options, after):
+    """Send SIGINT to a search; how long it took then, why it stopped, its status."""
+    script = SCRIPT.format(
+        path=[str(Path(__file__).parent), *sys.path], n_vars=n_vars, options=options
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(after)
+        sent = time.time()
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    done, stopped, status = output.strip().split("|")
+    return float(done) - sent, stopped, status
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to a process")
+@pytest.mark.parametrize(
+    ("n_vars", "options"),
+    [
+        (14, {"method": "exact"}),
+        (22, {"method": "exact"}),
+        (22, {"method": "local", "solver": "subsets"}),
+        (40, {"method": "local", "solver": "order"}),
+        (40, {"method": "local", "solver": "greedy", "restarts": 500}),
+        (40, {"method": "local", "solver": "ilp"}),
+    ],
+)
+def test_ctrl_c_returns_a_valid_pair(n_vars, options):
+    # Before the search begins there is no pair to return; 22 variables take a moment.
+    after = 2.0 if n_vars == 22 else 1.0
+    seconds, stopped, status = interrupt(n_vars, options, after)
+    assert seconds < 0.5 + PATIENCE
+    assert stopped == "interrupt"
+    assert "optimal" not in status
+
+
+@pytest.mark.parametrize("method", ["em", "em-hard"])
+def test_em_is_learn_em(method):
+    data = hide_mcar(load_network("asia").sample(200, seed=1), 0.1, seed=1).data
+    found = learn(data, method=method, restarts=2, seed=3)
+    same = learn_em(data, hard=method == "em-hard", redraws=2, seed=3)
+    assert found.method == method
+    assert found.network == same.network
+    assert np.array_equal(found.completed.codes, same.completed.codes)
+
+
+def test_auto_searches_where_inference_does_not_fit_into_memory():
+    data = hide_mcar(load_network("asia").sample(300, seed=1), 0.4, seed=1).data
+    found = learn(data, max_memory=10, seed=1)
+    assert found.method == "local"
+    assert "does not fit into memory" in found.detail["chosen"]
+    check_pair(data, found)
+    assert learn(data, seed=1).method == "em"

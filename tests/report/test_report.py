@@ -1,0 +1,297 @@
+"""The report page: safe, self-contained, readable."""
+
+import itertools
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bayesmend as bm
+from bayesmend.report import render_report
+from bayesmend.report.chart import draw_trace
+from bayesmend.report.graph import draw_graph
+from bayesmend.report.layout import lay_out
+from bayesmend.report.words import certificate, least_certain, number, stopping
+
+VOID = {"meta", "br", "link", "img", "input"}
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</style></title>",
+    "a&b;&lt;",
+    "--p:1;'",
+    "\u202eright to left",
+    "nul\x01",
+)
+
+
+class Page(HTMLParser):
+    """A strict reader: every element is closed, in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.attributes, self.texts = [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def result():
+    data = bm.load_network("asia").sample(200, seed=1)
+    return bm.learn(bm.hide_mcar(data, 0.01, seed=1).data, seed=1)
+
+
+def hostile_result():
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 2, (40, len(HOSTILE))).astype(np.uint8)
+    codes[:8, 0] = bm.MISSING
+    states = [(f"yes {name}", f"no {name}") for name in HOSTILE]
+    data = bm.IncompleteData.from_codes(codes, names=HOSTILE, states=states)
+    constraints = bm.Constraints(required=[(HOSTILE[0], name) for name in HOSTILE[1:]])
+    return bm.learn_local(data, constraints=constraints, seed=1)
+
+
+# --- page -----------------------------------------------------------------------------
+
+
+def test_the_page_is_well_formed_and_complete(result):
+    page = Page(render_report(result))
+    text = " ".join(page.texts)
+    assert page.tags.count("svg") == 2
+    assert page.tags.count("details") == 8
+    assert page.tags.count("h1") == 1
+    assert "optimal" in text
+    assert certificate(result) in text
+    assert number(result.score) in text
+    for name in result.dag.names:
+        assert name in text
+
+
+def test_the_page_needs_nothing_from_elsewhere(result):
+    text = render_report(result)
+    assert "http" not in text
+    assert "@import" not in text
+    assert not re.search(r"url\((?!#)", text)
+    page = Page(text)
+    assert not {"link", "img", "iframe", "object", "base"} & set(page.tags)
+    assert not {"src", "href"} & {name for name, _ in page.attributes}
+    assert page.tags.count("script") == 1
+
+
+def test_labels_cannot_act_as_markup():
+    calm = Page(render_report(hostile_result()))
+    assert calm.tags.count("script") == 1
+    assert "img" not in calm.tags
+    assert not any(name.startswith("on") for name, _ in calm.attributes)
+    shown = " ".join(calm.texts)
+    assert "yes <script>alert(1)</script>" in shown
+    assert "no a&b;&lt;" in shown
+    assert "nul\ufffd" in shown
+
+
+def test_title_and_notes_are_text_too(result):
+    text = render_report(result, title="<i>mine</i>", notes={"<b>": "<u>"})
+    page = Page(text)
+    assert not {"i", "u"} & set(page.tags)
+    assert "<i>mine</i>" in page.texts
+
+
+def test_the_same_result_gives_the_same_page(result):
+    assert render_report(result) == render_report(result)
+
+
+def test_the_file_is_the_page(result, tmp_path):
+    bm.write_report(result, tmp_path / "r.html", title="Mine")
+    assert (tmp_path / "r.html").read_text(encoding="utf-8") == render_report(
+        result, title="Mine"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
+
+
+def test_a_table_without_holes_has_no_section_on_cells():
+    result = bm.learn(bm.load_network("asia").sample(100, seed=1), seed=1)
+    text = render_report(result)
+    Page(text)
+    assert "<h2>Mended cells" not in text
+    assert "plain structure learning" in text
+
+
+def test_an_unknown_bound_is_said_to_be_none():
+    data = bm.load_network("asia").sample(200, seed=1)
+    result = bm.learn_local(bm.hide_mcar(data, 0.02, seed=1).data, seed=1)
+    page = Page(render_report(result))
+    assert page.texts[page.texts.index("upper bound") + 1] == "none"
+    assert "nan" not in " ".join(page.texts)
+
+
+def test_a_single_state_has_no_runner_up():
+    table = {"a": ["x", None, "x"], "b": ["u", "v", "u"]}
+    result = bm.learn(table, seed=1)
+    Page(render_report(result))
+    assert least_certain(result) == []
+
+
+def test_long_tables_are_cut_and_say_so():
+    rng = np.random.default_rng(2)
+    codes = rng.integers(0, 7, (400, 4)).astype(np.uint8)
+    codes[rng.random(codes.shape) < 0.15] = bm.MISSING
+    states = [tuple(range(7))] * 4
+    data = bm.IncompleteData.from_codes(codes, names=list("abcd"), states=states)
+    constraints = bm.Constraints(required=[(p, "d") for p in "abc"])
+    result = bm.learn_local(data, constraints=constraints, restarts=0, seed=1)
+    text = render_report(result)
+    assert "more cells, more certain" in text
+    assert "143 more rows are not shown" in text
+    assert len(text) < 200_000
+
+
+# --- words ----------------------------------------------------------------------------
+
+
+def test_every_state_of_knowledge_has_its_sentence(result):
+    def words(status, bound):
+        from dataclasses import replace
+
+        return certificate(replace(result, status=status, bound=bound))
+
+    score, unknown = result.score, float("inf")
+    assert words("optimal", score).endswith("scores higher: proven.")
+    assert words("1-local optimum", unknown).startswith("No change of one missing")
+    assert words("2-local optimum", unknown).startswith("No change of up to 2 missing")
+    assert words("1-local optimum, gap 2 nats (1 %)", score + 2).endswith(
+        "The best possible score is at most 2.000 nats higher."
+    )
+    assert words("gap 2 nats (1 %)", score + 2) == (
+        "The best possible score is at most 2.000 nats higher."
+    )
+    assert words("local optimum", unknown).endswith("nothing is proven.")
+    assert words("stopped at time limit", unknown) == (
+        "Nothing is proven about the score."
+    )
+
+
+def test_what_ended_the_search_is_named(result):
+    from dataclasses import replace
+
+    def ended(stopped, bound):
+        return stopping(replace(result, bound=bound, detail={"stopped": stopped}))
+
+    assert ended("time limit", float("inf")) == "the time limit"
+    assert ended("interrupt", float("inf")) == "Ctrl-C"
+    assert ended(None, float("inf")) is None
+    assert ended("time limit", result.score) is None
+
+
+def test_cells_alike_are_told_together(result):
+    groups = least_certain(result)
+    margins = [alike.cell.margin for alike in groups]
+    assert margins == sorted(margins)
+    rows = [(row, alike.cell.variable) for alike in groups for row in alike.rows]
+    assert sorted(rows) == sorted((cell.row, cell.variable) for cell in result.cells)
+
+
+# --- drawings -------------------------------------------------------------------------
+
+
+@st.composite
+def dags(draw):
+    n_vars = draw(st.integers(1, 12))
+    order = draw(st.permutations(range(n_vars)))
+    pairs = list(itertools.combinations(order, 2))
+    arcs = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    return bm.Dag.from_arcs([f"v{k}" for k in range(n_vars)], arcs)
+
+
+@given(dags(), st.data())
+def test_parents_stand_above_and_nothing_overlaps(dag, data):
+    widths = data.draw(
+        st.lists(st.floats(20, 200), min_size=dag.n_vars, max_size=dag.n_vars)
+    )
+    layout = lay_out(dag, widths)
+    for child, members in enumerate(dag.parents):
+        for parent in members:
+            n_between = layout.layer[child] - layout.layer[parent] - 1
+            assert n_between >= 0
+            assert len(layout.routes[parent, child]) == n_between
+    for a, b in itertools.combinations(range(dag.n_vars), 2):
+        if layout.layer[a] == layout.layer[b]:
+            distance = abs(layout.x[a] - layout.x[b])
+            assert distance >= (widths[a] + widths[b]) / 2
+    assert all(x - w / 2 >= -1e-6 for x, w in zip(layout.x, widths, strict=True))
+    assert all(
+        x + w / 2 <= layout.width + 1e-6 for x, w in zip(layout.x, widths, strict=True)
+    )
+    assert sorted(set(layout.layer)) == list(range(layout.n_layers))
+
+
+def test_a_tree_is_drawn_without_crossings():
+    arcs = [(0, 1), (0, 2), (1, 3), (1, 4), (2, 5), (2, 6)]
+    dag = bm.Dag.from_arcs([str(k) for k in range(7)], arcs)
+    x = lay_out(dag, [40.0] * 7).x
+    assert x[3] < x[4] < x[5] < x[6]
+    assert x[0] == pytest.approx((x[1] + x[2]) / 2, abs=1.0)
+
+
+def test_arcs_without_a_settled_direction_are_dashed():
+    dag = bm.Dag.from_arcs("abcd", [("a", "c"), ("b", "c"), ("a", "d")])
+    svg = draw_graph(dag, [0] * 4)
+    assert svg.count('class="arc fixed"') == 2
+    assert svg.count('class="arc either"') == 1
+    Page(svg)
+
+
+def test_a_long_name_is_cut_in_the_drawing():
+    svg = draw_graph(bm.Dag.from_arcs(["n" * 60]), [0])
+    assert "n" * 23 + "…" in svg
+
+
+@pytest.mark.parametrize(
+    ("scores", "bound", "shows"),
+    [
+        ([-10.0], -10.0, True),
+        ([-10.0], float("inf"), False),
+        ([-20.0, -10.0], -9.0, True),
+        ([-20.0, -10.0], 500.0, False),
+        ([-10.0, -10.0], -10.0, True),
+    ],
+)
+def test_the_trace_shows_every_move_and_a_bound_that_is_near(scores, bound, shows):
+    from bayesmend.learning.augment import TraceEntry
+
+    trace = [TraceEntry(s, "flip", 0.0 + k) for k, s in enumerate(scores)]
+    svg = draw_trace(trace, bound, 2.0)
+    assert svg.count("<circle") == len(scores)
+    assert ('class="bound"' in svg) == shows
+    assert "nan" not in svg
+    Page(svg)
+
+
+def test_a_result_of_em_is_told_by_probabilities():
+    data = bm.hide_mcar(bm.load_network("asia").sample(200, seed=1), 0.05, seed=1).data
+    result = bm.learn(data, method="em", seed=1)
+    page = render_report(result)
+    assert '<th class="n">probability</th>' in page
+    assert "log-likelihood" in page
+    assert "nothing is proven" in page
+    assert page.count("<circle") == len(result.trace)

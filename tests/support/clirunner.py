@@ -1,0 +1,38 @@
+"""Runs a command of the terminal within the test process."""
+
+import os
+import select
+import time
+
+from typer.testing import CliRunner
+
+from bayesmend.cli.app import app
+
+
+def run(*args, stdin=None):
+    return CliRunner().invoke(app, [str(a) for a in args], input=stdin)
+
+
+def ok(*args, stdin=None):
+    """Run a command that must succeed in silence; give its stdout."""
+    result = run(*args, stdin=stdin)
+    assert (result.exit_code, result.stderr) == (0, "")
+    return result.stdout
+
+
+def fails(code, *args, stdin=None):
+    """Run a command that must fail; give the last line of stderr."""
+    result = run(*args, stdin=stdin)
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert code == 2 or result.stderr.count("\n") == 1
+    return result.stderr.splitlines()[-1]
+
+
+def read_until(terminal, text, seconds=60.0):
+    """Read what a process shows on a terminal until it shows a text."""
+    shown, end = "", time.monotonic() + seconds
+    while text not in shown:
+        assert time.monotonic() < end, f"{text!r} never came: {shown!r}"
+        if select.select([terminal], [], [], 0.1)[0]:
+            shown += os.read(terminal, 100_000).decode()
+    return shown
