@@ -7,6 +7,8 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+import bayesmend
+
 __all__ = ["DIGITS", "build", "checksum"]
 
 DIGITS = 12
@@ -24,7 +26,7 @@ def build() -> str:
     >>> len(build())
     12
     """
-    package = Path(str(find_spec("bayesmend").origin)).parent
+    package = Path(bayesmend.__file__).parent
     spec = find_spec("bayesmend._core")
     core = [Path(spec.origin)] if spec is not None and spec.origin else []
     return checksum(package, core)

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import some
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 from bayesmend.structure.rows import (
     check_candidates,
     offsets_of,
-    some,
     sorted_candidates,
 )
 
