@@ -16,6 +16,7 @@ LAYERS = [
     "errors",
     "seed",
     "_checks",
+    "_clock",
     "data",
     "graph",
     "score",
@@ -33,7 +34,16 @@ LAYERS = [
 
 # The modules that may call the compiled core: those that read, write, count, score,
 # search or draw.
-CORE_CALLERS = {"data", "score", "structure", "network", "inference", "learning"}
+CORE_CALLERS = {"_clock", "data", "score", "structure", "network", "inference"}
+CORE_CALLERS |= {"learning"}
+    "_clock",
+    "data",
+    "score",
+    "structure",
+    "network",
+    "inference",
+    "learning",
+}
 
 # Optional packages are imported inside the functions that need them.
 ALLOWED_AT_IMPORT = {"numpy", "bayesmend", *sys.stdlib_module_names}

@@ -226,7 +226,7 @@ def test_missing_cells_are_refused_with_their_place():
         ({"kind": "bge"}, "score must be one of bdeu, k2, bic, aic, loglik"),
         ({"ess": 0.0}, "ess must be a finite number > 0. Got 0.0"),
         ({"ess": float("nan")}, "ess must be a finite number > 0"),
-        ({"arc_penalty": float("inf")}, "arc_penalty must be finite"),
+        ({"arc_penalty": float("inf")}, "arc_penalty must be a finite number"),
     ],
 )
 def test_rules_outside_their_range_are_refused(arguments, message):

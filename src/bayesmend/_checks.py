@@ -1,10 +1,98 @@
-"""What arguments must be: one check and one wording each."""
+"""What arguments must be: one check and one wording for each kind."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-__all__ = ["some"]
+import numpy as np
+
+from bayesmend.errors import ParameterError
+
+__all__ = ["check_choice", "check_integer", "check_number", "some"]
+
+
+def check_integer(name: str, value: object, least: int = 0) -> int:
+    """Return an integer of at least `least`, or raise ``ParameterError``.
+
+    Examples
+    --------
+    >>> check_integer("max_parents", np.int64(3))
+    3
+    >>> check_integer("max_parents", -1)
+    Traceback (most recent call last):
+    ...
+    bayesmend.errors.ParameterError: max_parents must be an integer >= 0. Got -1 ...
+    """
+    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_integer or value < least:  # type: ignore[operator]
+        msg = f"{name} must be an integer >= {least}. Got {value!r} instead."
+        raise ParameterError(msg)
+    number: int = int(value)  # type: ignore[call-overload]
+    if number >= 2**63:
+        msg = f"{name} must be an integer below 2**63. Got {value!r} instead."
+        raise ParameterError(msg)
+    return number
+
+
+def check_number(
+    name: str,
+    value: object,
+    *,
+    unit: str = "",
+    least: float | None = None,
+    above: float | None = None,
+    most: float = math.inf,
+    finite: bool = False,
+) -> float:
+    """Return a number within limits, or raise ``ParameterError``.
+
+    Examples
+    --------
+    >>> check_number("rate", 0.5, least=0, most=1)
+    0.5
+    >>> check_number("time_limit", 0, unit="seconds", above=0)
+    Traceback (most recent call last):
+    ...
+    bayesmend.errors.ParameterError: time_limit must be a number of seconds > 0. ...
+    """
+    is_number = isinstance(
+        value, int | float | np.integer | np.floating
+    ) and not isinstance(value, bool)
+    number = float(value) if is_number else math.nan  # type: ignore[arg-type]
+    is_inside = (
+        number <= most
+        and (least is None or number >= least)
+        and (above is None or number > above)
+    )
+    if is_inside and not (finite and math.isinf(number)):
+        return number
+    kind = "a finite number" if finite else "a number"
+    if unit:
+        kind += f" of {unit}"
+    if math.isfinite(most):
+        kind += f" between {least} and {most}"
+    elif above is not None:
+        kind += f" > {above}"
+    elif least is not None:
+        kind += f" >= {least}"
+    msg = f"{name} must be {kind}. Got {value!r} instead."
+    raise ParameterError(msg)
+
+
+def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Raise ``ParameterError`` unless a value is one of the choices.
+
+    Examples
+    --------
+    >>> check_choice("inference", "exat", ("exact", "weighting"))
+    Traceback (most recent call last):
+    ...
+    bayesmend.errors.ParameterError: inference must be one of exact, weighting. Got ...
+    """
+    if not (isinstance(value, str) and value in choices):
+        msg = f"{name} must be one of {', '.join(choices)}. Got {value!r} instead."
+        raise ParameterError(msg)
 
 
 def some(names: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
+from bayesmend._checks import check_choice, check_integer, check_number
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.dag import Dag
@@ -60,17 +61,9 @@ class Score:
     arc_penalty: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.kind not in _KINDS:
-            msg = (
-                f"score must be one of {', '.join(_KINDS)}. Got {self.kind!r} instead."
-            )
-            raise ParameterError(msg)
-        if not (np.isfinite(self.ess) and self.ess > 0):
-            msg = f"ess must be a finite number > 0. Got {self.ess!r} instead."
-            raise ParameterError(msg)
-        if not np.isfinite(self.arc_penalty):
-            msg = f"arc_penalty must be finite. Got {self.arc_penalty!r} instead."
-            raise ParameterError(msg)
+        check_choice("score", self.kind, _KINDS)
+        check_number("ess", self.ess, above=0, finite=True)
+        check_number("arc_penalty", self.arc_penalty, finite=True)
 
     @classmethod
     def of(cls, score: Score | str, *, ess: float = 1.0) -> Score:
@@ -186,7 +179,7 @@ class FamilyScorer:
     ) -> None:
         check_complete(data)
         self.data, self.score = data, Score.of(score, ess=ess)
-        self.n_threads = check_threads(n_threads)
+        self.n_threads = check_integer("n_threads", n_threads)
         self.core = _core.Scorer(
             data.codes.T,
             data.card,
@@ -226,7 +219,7 @@ class FamilyScorer:
         """
         scorer = cls.__new__(cls)
         scorer.data, scorer.score = data, score
-        scorer.n_threads = check_threads(n_threads)
+        scorer.n_threads = check_integer("n_threads", n_threads)
         scorer.core = _core.Scorer.expecting(
             holes,
             cpts,
@@ -433,14 +426,6 @@ def check_complete(data: IncompleteData) -> None:
         "first."
     )
     raise DataError(msg)
-
-
-def check_threads(n_threads: int) -> int:
-    """Return `n_threads`, or raise ParameterError."""
-    if not isinstance(n_threads, int | np.integer) or n_threads < 0:
-        msg = f"n_threads must be an integer >= 0. Got {n_threads!r} instead."
-        raise ParameterError(msg)
-    return int(n_threads)
 
 
 def resolve_family(

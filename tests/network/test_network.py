@@ -199,7 +199,7 @@ def test_there_must_be_states_and_a_table_for_each_variable():
     ("options", "message"),
     [
         ({"method": "guess"}, "method must be 'mle' or 'posterior'. Got 'guess'"),
-        ({"ess": 0.0}, "ess must be a number > 0. Got 0.0"),
+        ({"ess": 0.0}, "ess must be a finite number > 0. Got 0.0"),
         ({"ess": math.inf}, "ess must be"),
     ],
 )

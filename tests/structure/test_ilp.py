@@ -218,7 +218,7 @@ def test_an_error_in_the_progress_callable_is_raised():
 INTERRUPTED = """
 import sys
 from bayesmend.formats.jkl import read_jkl
-from bayesmend.structure import solve_ilp
+from bayesmend.structure import (solve_ilp)
 sets = read_jkl(sys.argv[1])
 tell = lambda *_: print("going", flush=True)
 solution = solve_ilp(sets, seed=0, progress=tell)

@@ -135,7 +135,7 @@ SCRIPT = """
 import json, sys, time
 sys.path[:0] = {path!r}
 from bayesmend import ParentSets
-from bayesmend.structure import solve_order
+from bayesmend.structure import (solve_order)
 from support.strategies import random_lists
 lists = random_lists(200, 60, 3, seed=6)
 sets = ParentSets.from_lists([f"v{{i}}" for i in range(200)], lists)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import check_integer
 from bayesmend.data.discretize import Cutting, Discretization, fit_source
 from bayesmend.data.restore import INTERVALS
 from bayesmend.data.sources import Origin, Source
@@ -63,7 +64,11 @@ def encode(source: Source, options: Options) -> Encoded:
     kept = [j for j in range(len(names)) if j != weight_at]
     variables = [names[j] for j in kept]
     declared = check_states(options.states, variables)
-    rules = StateRules(declared, markers, check_limit(options.max_numeric_states))
+    rules = StateRules(
+        declared,
+        markers,
+        check_integer("max_numeric_states", options.max_numeric_states, 1),
+    )
     cut = _check_cut(options.discretize, variables, declared)
     numeric = {position_of(name, names) for name in cut}
     source.prepare(
@@ -200,17 +205,6 @@ def check_weights(
         raise DataError(message)
     array.flags.writeable = False
     return array
-
-
-def check_limit(max_numeric_states: int) -> int:
-    """Return the largest number of distinct numbers that are taken as states."""
-    if not isinstance(max_numeric_states, (int, np.integer)) or max_numeric_states < 1:
-        message = (
-            "max_numeric_states must be an integer >= 1. Got"
-            f" {max_numeric_states!r} instead."
-        )
-        raise ParameterError(message)
-    return int(max_numeric_states)
 
 
 def check_states(

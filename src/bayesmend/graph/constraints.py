@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import check_integer
 from bayesmend.errors import CycleError, ParameterError
 from bayesmend.graph.dag import Dag
 
@@ -88,7 +89,7 @@ class Constraints:
         max_parents : int
             The general limit.
         """
-        check_max_parents(max_parents)
+        check_integer("max_parents", max_parents)
         index = {name: i for i, name in enumerate(names)}
         n_vars = len(index)
         allowed = np.ones((n_vars, n_vars), np.uint8)
@@ -107,7 +108,7 @@ class Constraints:
         for name, own in self.max_parents.items():
             variable = _index(name, index, "max_parents")
             limit[variable] = min(
-                check_max_parents(own, f"max_parents of {name!r}"), int(limit[variable])
+                check_integer(f"max_parents of {name!r}", own), int(limit[variable])
             )
         _check_required(names, required, limit)
         return ParentRules(allowed, required, limit)
@@ -126,17 +127,6 @@ def _tuple_of(part: object, name: str, what: str) -> tuple[str, ...]:
         msg = f"{name} must hold {what}. Got {part!r} instead."
         raise ParameterError(msg)
     return tuple(part)
-
-
-def check_max_parents(max_parents: int, what: str = "max_parents") -> int:
-    """Return `max_parents`, or raise ParameterError."""
-    is_int = isinstance(max_parents, int | np.integer) and not isinstance(
-        max_parents, bool
-    )
-    if not is_int or max_parents < 0:
-        msg = f"{what} must be an integer >= 0. Got {max_parents!r} instead."
-        raise ParameterError(msg)
-    return int(max_parents)
 
 
 def _index(name: str, index: Mapping[str, int], where: str) -> int:

@@ -34,15 +34,13 @@ from typing import Any
 
 import numpy as np
 
+from bayesmend._checks import check_integer, check_number
 from bayesmend.data.states import Label
 from bayesmend.data.table import IncompleteData
 from bayesmend.hiding.odds import (
     Odds,
     by_state,
-    checked_number,
     checked_odds,
-    checked_rate,
-    checked_strength,
     draw,
     group_rows,
     log_effect,
@@ -100,7 +98,10 @@ def hide_mcar(
     True
     """
     table = IncompleteData.from_table(data)
-    rate, targets = checked_rate(rate), targets_of(table, variables)
+    rate, targets = (
+        check_number("rate", rate, least=0, most=1),
+        targets_of(table, variables),
+    )
     generator = as_generator(seed)
     picks = {}
     for target in targets:
@@ -161,7 +162,10 @@ def hide_mar(
     0
     """
     table = IncompleteData.from_table(data)
-    rate, strength = checked_rate(rate), checked_strength(strength)
+    rate, strength = (
+        check_number("rate", rate, least=0, most=1),
+        check_number("strength", strength, least=0, finite=True),
+    )
     causes, targets = mar_variables(table, depends_on, variables)
     fixed = checked_odds(table, odds, within=causes, where="depends_on")
     generator = as_generator(seed)
@@ -234,7 +238,10 @@ def hide_mnar(
     {'yes'}
     """
     table = IncompleteData.from_table(data)
-    rate, strength = checked_rate(rate), checked_strength(strength)
+    rate, strength = (
+        check_number("rate", rate, least=0, most=1),
+        check_number("strength", strength, least=0, finite=True),
+    )
     if variables is None and odds is not None:
         variables = list(odds)
     targets = targets_of(table, variables)
@@ -297,7 +304,7 @@ def hide_value_per_variable(
     """
     table = IncompleteData.from_table(data)
     targets = targets_of(table, variables)
-    number = checked_number("per_variable", per_variable)
+    number = check_integer("per_variable", per_variable)
     codes = value_codes(table, targets, value, state)
     return punch(table, *_pick_value(table, codes, number, seed), strict=strict)
 
@@ -345,7 +352,7 @@ def hide_value_of(
     Hidden(value: 20 of 1,000 cells)
     """
     table = IncompleteData.from_table(data)
-    targets, number = [table.index(variable)], checked_number("count", count)
+    targets, number = [table.index(variable)], check_integer("count", count)
     codes = value_codes(table, targets, value, state)
     return punch(table, *_pick_value(table, codes, number, seed), strict=strict)
 

@@ -1,13 +1,12 @@
 """Which cells may be hidden, and with what odds: checks and draws for `missing`."""
 
 import math
-import operator
 from collections.abc import Collection, Mapping, Sequence
-from typing import SupportsIndex, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import check_integer, check_number
 from bayesmend.data.states import MISSING, Label, listing
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
@@ -16,10 +15,7 @@ __all__ = [
     "Odds",
     "by_state",
     "calibrate",
-    "checked_number",
     "checked_odds",
-    "checked_rate",
-    "checked_strength",
     "draw",
     "find_state",
     "group_rows",
@@ -194,12 +190,7 @@ def _logistic(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _log(name: str, label: Label, value: float) -> float:
     """Return the logarithm of one odds value, checked."""
-    if not (_is_real(value) and 0 <= value < math.inf):
-        message = (
-            f"odds of state {label!r} of {name!r} must be a finite number >= 0. "
-            f"Got {value!r} instead."
-        )
-        raise ParameterError(message)
+    check_number(f"odds of state {label!r} of {name!r}", value, least=0, finite=True)
     return math.log(value) if value > 0 else -math.inf
 
 
@@ -215,7 +206,7 @@ def value_codes(
         raise ParameterError(message)
     codes: dict[int, int | None]
     if state is not None:
-        position = checked_number("state", state)
+        position = check_integer("state", state)
         codes = {t: position if position < table.card[t] else None for t in targets}
     else:
         assert value is not None
@@ -271,37 +262,3 @@ def targets_of(
 def observed_rows(table: IncompleteData, variable: int) -> NDArray[np.intp]:
     """Return the rows in which a variable is not missing."""
     return np.flatnonzero(table.codes[:, variable] != MISSING)
-
-
-def checked_rate(rate: float) -> float:
-    """Return a rate as a float, or say that it is none."""
-    if not (_is_real(rate) and 0.0 <= rate <= 1.0):
-        message = f"rate must be a number between 0 and 1. Got {rate!r} instead."
-        raise ParameterError(message)
-    return float(rate)
-
-
-def checked_strength(strength: float) -> float:
-    """Return a standard deviation as a float, or say that it is none."""
-    if not (_is_real(strength) and 0.0 <= strength < math.inf):
-        message = f"strength must be a finite number >= 0. Got {strength!r} instead."
-        raise ParameterError(message)
-    return float(strength)
-
-
-def checked_number(name: str, value: SupportsIndex) -> int:
-    """Return a number of cells as an int, or say that it is none."""
-    try:
-        number = -1 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = -1
-    if number < 0:
-        message = f"{name} must be an integer >= 0. Got {value!r} instead."
-        raise ParameterError(message)
-    return number
-
-
-def _is_real(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(
-        value, bool
-    )

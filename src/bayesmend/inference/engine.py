@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend._checks import some
+from bayesmend._checks import check_choice, check_integer, check_number, some
 from bayesmend.data.states import MISSING, Label, position_of
 from bayesmend.errors import InferenceError, ParameterError, ShortfallWarning
 from bayesmend.inference.conflict import require_possible
-from bayesmend.network.network import Network, check_count, flatten
+from bayesmend.network.network import Network, flatten
 from bayesmend.seed import Seed, as_generator
 
 __all__ = [
@@ -118,21 +118,10 @@ class Engine:
     remedy: str = "or take a network with fewer arcs"
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            msg = (
-                f"method must be one of {', '.join(METHODS)}. Got {self.method!r} "
-                "instead."
-            )
-            raise ParameterError(msg)
-        check_count("n_samples", self.n_samples, 1)
-        check_count("n_threads", self.n_threads)
-        is_number = isinstance(self.max_memory, (int, float, np.integer, np.floating))
-        if not is_number or not self.max_memory > 0:
-            msg = (
-                "max_memory must be a number of bytes > 0. "
-                f"Got {self.max_memory!r} instead."
-            )
-            raise ParameterError(msg)
+        check_choice("method", self.method, METHODS)
+        check_integer("n_samples", self.n_samples, 1)
+        check_integer("n_threads", self.n_threads)
+        check_number("max_memory", self.max_memory, unit="bytes", above=0)
 
     def key(self) -> int:
         """Return random bits for the core."""

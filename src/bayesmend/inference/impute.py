@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import check_choice, check_integer
 from bayesmend.data.discretize import Cutting, Discretization
 from bayesmend.data.states import MISSING, MISSING_MARKERS
 from bayesmend.data.table import IncompleteData
@@ -29,7 +30,7 @@ from bayesmend.inference.engine import (
     draw_cells,
     find_marginals,
 )
-from bayesmend.network.network import Network, check_count
+from bayesmend.network.network import Network
 from bayesmend.seed import Seed
 
 __all__ = ["IMPUTATIONS", "Imputation", "ImputedCell", "ImputedCells", "impute"]
@@ -248,10 +249,8 @@ def _check(method: str, inference: str, n_draws: int) -> None:
         ("method", method, IMPUTATIONS),
         ("inference", inference, METHODS),
     ):
-        if value not in known:
-            msg = f"{name} must be one of {', '.join(known)}. Got {value!r} instead."
-            raise ParameterError(msg)
-    check_count("n_draws", n_draws, 1)
+        check_choice(name, value, known)
+    check_integer("n_draws", n_draws, 1)
     if method != "draw" and n_draws != 1:
         msg = f"n_draws={n_draws} goes with method='draw'. Got {method!r} instead."
         raise ParameterError(msg)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import check_integer
 from bayesmend.data.table import IncompleteData
 from bayesmend.inference.align import read_for
 from bayesmend.inference.conflict import require_possible
@@ -23,7 +24,7 @@ from bayesmend.inference.engine import (
     hole_distributions,
     weigh,
 )
-from bayesmend.network.network import Network, check_count
+from bayesmend.network.network import Network
 from bayesmend.seed import Seed
 
 __all__ = ["Explanation", "draw", "explain", "log_evidence", "marginals"]
@@ -265,7 +266,7 @@ def draw(
     >>> one.is_complete, one == two
     (True, False)
     """
-    check_count("n_draws", n_draws, 1)
+    check_integer("n_draws", n_draws, 1)
     engine = Engine(method, n_samples, seed, n_threads, max_memory, WEIGHTING)
     new = read_for(network, data, allow_absent=allow_absent)
     # The cells as drawn, and once more in the codes of the table.

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
+from bayesmend._checks import check_choice
+from bayesmend._clock import Clock, Progress
 from bayesmend.data.table import IncompleteData
-from bayesmend.errors import InferenceError, ParameterError
+from bayesmend.errors import InferenceError
 from bayesmend.graph.constraints import Constraints
 from bayesmend.inference.engine import MAX_MEMORY
 from bayesmend.learning.augment.exact import learn_exact
@@ -15,7 +17,6 @@ from bayesmend.learning.augment.result import AugmentResult, describe_status
 from bayesmend.learning.em import EmResult, learn_em
 from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
-from bayesmend.structure.solution import Clock, Progress
 from bayesmend.structure.solve import Solver, check_solver
 
 __all__ = ["METHODS", "Result", "learn"]
@@ -111,9 +112,7 @@ def learn(
     >>> result.completed.n_missing
     0
     """
-    if method not in METHODS:
-        msg = f"method must be one of {', '.join(METHODS)}. Got {method!r} instead."
-        raise ParameterError(msg)
+    check_choice("method", method, METHODS)
     check_solver(solver)
     table = IncompleteData.from_table(data)
     common: dict[str, Any] = {

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
+from bayesmend._checks import check_integer, check_number
 from bayesmend.data.encode import check_labels
 from bayesmend.data.states import Label, as_label
 from bayesmend.data.table import IncompleteData
@@ -25,7 +26,7 @@ from bayesmend.network.cpt import check_cpt, count_states, estimate, fold, unfol
 from bayesmend.network.match import match_codes, match_names, require_complete
 from bayesmend.seed import Seed, as_generator
 
-__all__ = ["Flat", "Network", "check_count", "flatten", "parents_of"]
+__all__ = ["Flat", "Network", "flatten", "parents_of"]
 
 MAX_ENTRIES = 2**30  # of one table: 8 GB
 
@@ -121,9 +122,7 @@ class Network:
         if method not in ("mle", "posterior"):
             msg = f"method must be 'mle' or 'posterior'. Got {method!r} instead."
             raise ParameterError(msg)
-        if not (math.isfinite(ess) and ess > 0):
-            msg = f"ess must be a number > 0. Got {ess!r} instead."
-            raise ParameterError(msg)
+        check_number("ess", ess, above=0, finite=True)
         columns = match_names(dag.names, data.names)
         require_complete(data)
         states = tuple(data.states[column] for column in columns)
@@ -182,8 +181,8 @@ class Network:
         IncompleteData
             A complete table with the variables and states of the network.
         """
-        check_count("n_rows", n_rows)
-        check_count("n_threads", n_threads)
+        check_integer("n_rows", n_rows)
+        check_integer("n_threads", n_threads)
         key = int(as_generator(seed).integers(2**64, dtype=np.uint64))
         order = np.array(self.dag.topological_order(), dtype=np.int32)
         cells = _core.sample(*flatten(self), order, n_rows, key, n_threads)
@@ -216,7 +215,7 @@ class Network:
         DataError
             When a cell is missing, or a name or label is unknown to the network.
         """
-        check_count("n_threads", n_threads)
+        check_integer("n_threads", n_threads)
         require_complete(data)
         cells = match_codes(self.names, self.states, data)
         return _core.log_likelihood(*flatten(self), cells, n_threads)
@@ -299,17 +298,6 @@ def parents_of(dag: Dag) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
 
 def _offsets(sizes: list[int]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
-
-
-def check_count(parameter: str, value: int, least: int = 0) -> None:
-    """Raise ``ParameterError`` unless a parameter is an integer >= ``least``."""
-    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not is_integer or value < least:
-        msg = f"{parameter} must be an integer >= {least}. Got {value!r} instead."
-        raise ParameterError(msg)
-    if value >= 2**63:
-        msg = f"{parameter} must be an integer below 2**63. Got {value!r} instead."
-        raise ParameterError(msg)
 
 
 def check_network(network: object) -> None:

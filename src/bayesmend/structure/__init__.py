@@ -4,7 +4,7 @@ from bayesmend.structure.greedy import climb
 from bayesmend.structure.ilp import solve_ilp
 from bayesmend.structure.learn import StructureResult, learn_structure
 from bayesmend.structure.order import solve_order
-from bayesmend.structure.solution import Progress, Solution
+from bayesmend.structure.solution import Solution
 from bayesmend.structure.solve import SOLVERS, Solver, choose_solver, solve
 from bayesmend.structure.subsets import best_through, solve_subsets, subsets_memory
 

@@ -7,11 +7,12 @@ does not can be replaced by the subset in any DAG without loss.
 from __future__ import annotations
 
 from math import comb
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from bayesmend import _core
+from bayesmend._checks import check_choice, check_integer, check_number
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ParentRules
@@ -105,15 +106,11 @@ def candidates_from(
     seed_dag: Dag | None = None,
 ) -> ParentSets:
     """Do the work of `candidate_parents` with a scorer and rules at hand."""
-    if method not in ("auto", "all", "promising"):
-        msg = f"method must be one of auto, all, promising. Got {method!r} instead."
-        raise ParameterError(msg)
-    if max_sets is not None and (not isinstance(max_sets, int) or max_sets < 1):
-        msg = f"max_sets must be an integer >= 1. Got {max_sets!r} instead."
-        raise ParameterError(msg)
-    if time_limit is not None and not time_limit > 0:
-        msg = f"time_limit must be a number of seconds > 0. Got {time_limit!r} instead."
-        raise ParameterError(msg)
+    check_choice("method", method, get_args(Method))
+    if max_sets is not None:
+        check_integer("max_sets", max_sets, 1)
+    if time_limit is not None:
+        check_number("time_limit", time_limit, unit="seconds", above=0)
     data = scorer.data
     seeds = _seeds(seed_dag, data, rules)
     if method == "auto":

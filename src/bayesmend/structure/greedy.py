@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from bayesmend import _core
+from bayesmend._checks import check_integer
+from bayesmend._clock import Clock, Progress
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ParentRules
 from bayesmend.graph.dag import Dag
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.seed import Seed, as_generator
-from bayesmend.structure.solution import Clock, Progress, Solution
+from bayesmend.structure.solution import Solution
 
 __all__ = ["RESTARTS", "climb", "climb_from"]
 
@@ -112,9 +114,7 @@ def climb_from(
         ("tabu_moves", tabu_moves),
         ("restarts", restarts),
     ):
-        if not isinstance(value, int | np.integer) or value < 0:
-            msg = f"{name} must be an integer >= 0. Got {value!r} instead."
-            raise ParameterError(msg)
+        check_integer(name, value)
     names = scorer.data.names
     parents, _, n_changes, stopped, interrupted = _core.climb_greedily(
         scorer.core,

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend.errors import MissingDependencyError, ParameterError
+from bayesmend._checks import check_integer, check_number
+from bayesmend._clock import Progress
+from bayesmend.errors import MissingDependencyError
 from bayesmend.graph.dag import Dag
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.parents import ParentSets
 from bayesmend.structure.problem import Problem
-from bayesmend.structure.solution import TOLERANCE, Progress, Solution
+from bayesmend.structure.solution import TOLERANCE, Solution
 
 if TYPE_CHECKING:
     from bayesmend.structure.scip import Outcome
@@ -178,14 +180,8 @@ class _Run:
 
 
 def _check(time_limit: float | None, gap: float, node_limit: int | None) -> None:
-    if time_limit is not None and not time_limit >= 0:
-        msg = (
-            f"time_limit must be a number of seconds >= 0. Got {time_limit!r} instead."
-        )
-        raise ParameterError(msg)
-    if not gap >= 0:
-        msg = f"gap must be a number >= 0. Got {gap!r} instead."
-        raise ParameterError(msg)
-    if node_limit is not None and not node_limit >= 1:
-        msg = f"node_limit must be an integer >= 1. Got {node_limit!r} instead."
-        raise ParameterError(msg)
+    if time_limit is not None:
+        check_number("time_limit", time_limit, unit="seconds", least=0)
+    check_number("gap", gap, unit="nats", least=0)
+    if node_limit is not None:
+        check_integer("node_limit", node_limit, 1)

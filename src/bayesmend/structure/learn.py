@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from bayesmend._clock import Clock, Progress
 from bayesmend.data.table import IncompleteData
 from bayesmend.graph.constraints import Constraints, ParentRules
 from bayesmend.graph.dag import Dag
@@ -14,7 +15,7 @@ from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.candidates import can_score_all, candidates_from
 from bayesmend.structure.greedy import RESTARTS, climb_from
 from bayesmend.structure.parents import ParentSets
-from bayesmend.structure.solution import Bounded, Clock, Progress, Solution
+from bayesmend.structure.solution import Bounded, Solution
 from bayesmend.structure.solve import Solver, check_solver, solve
 
 __all__ = ["StructureResult", "learn_structure"]

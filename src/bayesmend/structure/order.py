@@ -8,15 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
+from bayesmend._checks import check_integer
+from bayesmend._clock import Clock, Progress
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
-from bayesmend.score import check_threads
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.parents import ParentSets
 from bayesmend.structure.solution import (
     TOLERANCE,
-    Clock,
-    Progress,
     Solution,
     dag_of,
     feasible_order,
@@ -84,10 +83,11 @@ def solve_order(
     -6.0
     """
     clock = Clock(time_limit)
-    _check_positive(restarts=restarts, max_window=max_window)
+    check_integer("restarts", restarts, 1)
+    check_integer("max_window", max_window, 1)
     if patience is None:
         patience = 100 if time_limit is None else int(np.iinfo(np.int64).max)
-    _check_positive(patience=patience)
+    check_integer("patience", patience, 1)
     if parent_sets.n_vars == 0:
         return Solution(Dag((), ()), 0.0, 0.0, "optimal", "order", clock.seconds)
     generator, report = as_generator(seed), clock.reporter(progress, "order search")
@@ -106,7 +106,7 @@ def solve_order(
             max_window,
             seconds or 0.0,
             int(generator.integers(2**63)),
-            check_threads(n_threads),
+            check_integer("n_threads", n_threads),
             report,
         )
 
@@ -143,10 +143,3 @@ def _order_of(start: Dag | None, parent_sets: ParentSets) -> NDArray[np.int32]:
     index = {name: i for i, name in enumerate(parent_sets.names)}
     order = [index[start.names[v]] for v in start.topological_order()]
     return np.array(order, np.int32)
-
-
-def _check_positive(**values: int) -> None:
-    for name, value in values.items():
-        if not isinstance(value, int | np.integer) or value < 1:
-            msg = f"{name} must be an integer >= 1. Got {value!r} instead."
-            raise ParameterError(msg)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend import _core
 from bayesmend._checks import some
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
@@ -22,19 +19,13 @@ from bayesmend.structure.rows import owners_of
 __all__ = [
     "TOLERANCE",
     "Bounded",
-    "Clock",
-    "Progress",
     "Solution",
     "feasible_order",
-    "limited_calls",
     "trivial_bound",
 ]
 
 TOLERANCE = 1e-6
 """A score this close to a bound counts as equal to it."""
-
-Progress = Callable[[str, float, float], None]
-"""Told (what is going on, best score so far, seconds since the start)."""
 
 
 class Bounded:
@@ -108,58 +99,6 @@ def trivial_bound(parent_sets: ParentSets) -> float:
     if parent_sets.n_vars == 0:
         return 0.0
     return float(parent_sets.scores[parent_sets.offsets[:-1]].sum())
-
-
-class Clock:
-    """Seconds since the start, and what is left of a limit."""
-
-    def __init__(self, time_limit: float | None = None) -> None:
-        if time_limit is not None and not time_limit > 0:
-            msg = (
-                "time_limit must be a number of seconds > 0. "
-                f"Got {time_limit!r} instead."
-            )
-            raise ParameterError(msg)
-        self._start, self._limit = time.perf_counter(), time_limit
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the start."""
-        return time.perf_counter() - self._start
-
-    @property
-    def left(self) -> float | None:
-        """Seconds left, at least a millisecond; None without a limit."""
-        return None if self._limit is None else max(self._limit - self.seconds, 1e-3)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the limit has passed."""
-        return self._limit is not None and self.seconds >= self._limit
-
-    def reporter(
-        self, progress: Progress | None, what: str
-    ) -> Callable[[float, int], None] | None:
-        """Turn `progress` into what the core calls with (best score, steps)."""
-        if progress is None:
-            return None
-        return lambda best, steps: progress(
-            f"{what}: {steps} steps", best, self.seconds
-        )
-
-
-@contextmanager
-def limited_calls(seconds: float | None) -> Iterator[None]:
-    """Let the core raise TimeoutError wherever it looks for Ctrl-C, when time is over.
-
-    For steps that have no answer half-way. Searches that keep limits of their own,
-    and return what they have, are not concerned.
-    """
-    _core.limit_calls(seconds or 0.0)
-    try:
-        yield
-    finally:
-        _core.limit_calls(0.0)
 
 
 def dag_of(parent_sets: ParentSets, choices: NDArray[np.int64]) -> Dag:

@@ -7,20 +7,15 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from bayesmend._clock import Clock, Progress, available_memory
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.ilp import solve_ilp
 from bayesmend.structure.order import solve_order
 from bayesmend.structure.parents import ParentSets
-from bayesmend.structure.solution import (
-    TOLERANCE,
-    Clock,
-    Progress,
-    Solution,
-    trivial_bound,
-)
-from bayesmend.structure.subsets import available_memory, solve_subsets, subsets_memory
+from bayesmend.structure.solution import TOLERANCE, Solution, trivial_bound
+from bayesmend.structure.subsets import solve_subsets, subsets_memory
 
 __all__ = ["SOLVERS", "Solver", "check_solver", "choose_solver", "solve"]
 

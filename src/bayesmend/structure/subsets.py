@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
+from bayesmend._checks import check_integer
+from bayesmend._clock import Clock, Progress, available_memory
 from bayesmend.errors import ParameterError
-from bayesmend.score import check_threads
 from bayesmend.structure.order import solve_order
 from bayesmend.structure.parents import ParentSets
-from bayesmend.structure.solution import (
-    Clock,
-    Progress,
-    Solution,
-    dag_of,
-    feasible_order,
-    trivial_bound,
-)
+from bayesmend.structure.solution import Solution, dag_of, feasible_order, trivial_bound
 
 __all__ = ["best_through", "solve_subsets", "subsets_memory"]
 
@@ -118,22 +110,6 @@ def subsets_memory(n_vars: int, *, through: bool = False) -> float:
     return float(_core.subsets_memory(n_vars, through))
 
 
-def available_memory() -> float:
-    """Bytes of memory that are free to use; infinity where the system does not tell."""
-    try:
-        with Path("/proc/meminfo").open() as lines:
-            kilobytes = next(
-                x.split()[1] for x in lines if x.startswith("MemAvailable")
-            )
-        return 1024.0 * int(kilobytes)
-    except (OSError, StopIteration, ValueError):
-        pass
-    try:
-        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, OSError, ValueError):
-        return float("inf")
-
-
 def _run(
     parent_sets: ParentSets, through: bool, seconds: float | None, n_threads: int
 ) -> tuple[Any, ...]:
@@ -144,7 +120,7 @@ def _run(
         parent_sets.members,
         through,
         seconds or 0.0,
-        check_threads(n_threads),
+        check_integer("n_threads", n_threads),
     )
 
 

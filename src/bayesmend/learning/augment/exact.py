@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from bayesmend._checks import check_integer, check_number
+from bayesmend._clock import Clock, Progress, available_memory
 from bayesmend.data.table import IncompleteData
-from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints
 from bayesmend.learning.augment.local import (
     LocalSearch,
-    check_at_least,
     check_program,
     note_of,
     threads_for,
@@ -25,10 +25,9 @@ from bayesmend.learning.augment.result import (
     trace_of,
 )
 from bayesmend.learning.augment.starts import list_starts
-from bayesmend.score import Score, check_threads
+from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
-from bayesmend.structure.solution import TOLERANCE, Clock, Progress
-from bayesmend.structure.subsets import available_memory
+from bayesmend.structure.solution import TOLERANCE
 
 __all__ = ["learn_exact"]
 
@@ -105,13 +104,11 @@ def learn_exact(
     ('optimal', True)
     """
     clock = Clock(time_limit)
-    if not isinstance(gap, int | float | np.number) or not gap >= 0:
-        msg = f"gap must be a number of nats >= 0. Got {gap!r} instead."
-        raise ParameterError(msg)
+    check_number("gap", gap, unit="nats", least=0)
     if node_limit is not None:
-        check_at_least("node_limit", node_limit, 1)
-    check_at_least("locality", locality, 1)
-    check_at_least("restarts", restarts, 0)
+        check_integer("node_limit", node_limit, 1)
+    check_integer("locality", locality, 1)
+    check_integer("restarts", restarts, 0)
     table = IncompleteData.from_table(data)
     check_program(table.n_vars)
     problem = PatternProblem.of(
@@ -128,7 +125,9 @@ def learn_exact(
         given=None,
         generator=generator,
     )
-    search = LocalSearch(problem, clock, check_threads(n_threads), progress)
+    search = LocalSearch(
+        problem, clock, check_integer("n_threads", n_threads), progress
+    )
     try:
         augmenter = problem.augmenter(search.time_for_tables())
     except TimeoutError:
@@ -144,7 +143,7 @@ def learn_exact(
         _ROOT_STEPS,
         _NODE_STEPS,
         _MAX_ENTRIES,
-        threads_for(table.n_vars, check_threads(n_threads)),
+        threads_for(table.n_vars, check_integer("n_threads", n_threads)),
         clock.reporter(progress, "branch and bound"),
     )
     return _result(problem, answer, clock)

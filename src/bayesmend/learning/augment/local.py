@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
+from bayesmend._checks import check_integer
+from bayesmend._clock import Clock, Progress, available_memory
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints
@@ -26,12 +28,10 @@ from bayesmend.learning.augment.result import (
 )
 from bayesmend.learning.augment.starts import Start, list_starts
 from bayesmend.learning.reduction.scope import checked_completion
-from bayesmend.score import Score, check_threads
+from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.learn import learn_structure
-from bayesmend.structure.solution import Clock, Progress
 from bayesmend.structure.solve import Solver
-from bayesmend.structure.subsets import available_memory
 
 __all__ = ["learn_local"]
 
@@ -112,8 +112,8 @@ def learn_local(
     '1-local optimum'
     """
     clock = Clock(time_limit)
-    check_at_least("locality", locality, 1)
-    check_at_least("restarts", restarts, 0)
+    check_integer("locality", locality, 1)
+    check_integer("restarts", restarts, 0)
     table = IncompleteData.from_table(data)
     rule = Score.of(score, ess=ess)
     problem = PatternProblem.of(
@@ -132,7 +132,9 @@ def learn_local(
         generator=generator,
         time_limit=clock.left,
     )
-    search = LocalSearch(problem, clock, check_threads(n_threads), progress)
+    search = LocalSearch(
+        problem, clock, check_integer("n_threads", n_threads), progress
+    )
     if not is_certifying:
         return search.alternating(
             completions, solver, constraints, max_parents, generator
@@ -142,14 +144,6 @@ def learn_local(
     except TimeoutError:
         return search.hurried(completions, constraints, max_parents, generator)
     return search.certified(augmenter, completions, int(locality))
-
-
-def check_at_least(name: str, value: object, least: int) -> None:
-    """Raise ParameterError when a parameter is no integer or too small."""
-    is_int = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not is_int or value < least:  # type: ignore[operator]
-        msg = f"{name} must be an integer >= {least}. Got {value!r} instead."
-        raise ParameterError(msg)
 
 
 def uses_program(solver: Solver, n_vars: int) -> bool:

@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
+from bayesmend._clock import available_memory, limited_calls
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.constraints import Constraints, ParentRules
 from bayesmend.graph.dag import Dag
 from bayesmend.score import Score, kind_number
-from bayesmend.structure.solution import limited_calls
-from bayesmend.structure.subsets import available_memory
 
 __all__ = ["PatternProblem", "program_bytes"]
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
+from bayesmend._clock import Clock
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError
 from bayesmend.graph.dag import Dag
@@ -19,7 +20,6 @@ from bayesmend.inference.engine import Engine
 from bayesmend.network.cpt import estimate
 from bayesmend.network.network import Network, parents_of
 from bayesmend.score import FamilyScorer, Score
-from bayesmend.structure.solution import Clock
 
 __all__ = ["Fitted", "Table", "estimate_cpts", "require_rows"]
 

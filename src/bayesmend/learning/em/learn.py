@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import check_integer, check_number
+from bayesmend._clock import Clock, Progress
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ConvergenceWarning
 from bayesmend.graph.constraints import Constraints, ParentRules
@@ -15,15 +17,12 @@ from bayesmend.inference.engine import MAX_MEMORY, Engine
 from bayesmend.inference.impute import impute
 from bayesmend.inference.posterior import explain, log_evidence
 from bayesmend.learning.em.expectation import Table, require_rows
-from bayesmend.learning.em.parameters import check_settings
 from bayesmend.learning.em.result import EmResult
 from bayesmend.learning.em.search import Search
 from bayesmend.learning.em.starts import STARTS, Start, check_starts
-from bayesmend.network.network import check_count
 from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.learn import learn_structure
-from bayesmend.structure.solution import Clock, Progress
 from bayesmend.structure.solve import Solver, check_solver
 
 __all__ = ["complete_by_em", "learn_em"]
@@ -117,9 +116,10 @@ def learn_em(
     True
     """
     check_starts(starts)
-    check_settings(ess=ess, tol=tol)
-    check_count("redraws", redraws)
-    check_count("max_iter", max_iter, 1)
+    check_number("ess", ess, above=0, finite=True)
+    check_number("tol", tol, above=0, finite=True)
+    check_integer("redraws", redraws)
+    check_integer("max_iter", max_iter, 1)
     check_solver(solver)
     clock = Clock(time_limit)
     table = IncompleteData.from_table(data)

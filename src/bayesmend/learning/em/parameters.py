@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import check_integer, check_number
+from bayesmend._clock import Clock
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ConvergenceWarning, DataError, ParameterError
@@ -23,9 +24,8 @@ from bayesmend.learning.em.expectation import (
 )
 from bayesmend.learning.em.starts import observed_shares
 from bayesmend.network.match import match_names
-from bayesmend.network.network import Network, check_count, flatten, parents_of
+from bayesmend.network.network import Network, flatten, parents_of
 from bayesmend.score import Score
-from bayesmend.structure.solution import Clock
 
 __all__ = ["ParameterFit", "fit_parameters"]
 
@@ -129,8 +129,9 @@ def fit_parameters(
     if estimate not in ("mle", "posterior"):
         msg = f"estimate must be 'mle' or 'posterior'. Got {estimate!r} instead."
         raise ParameterError(msg)
-    check_settings(ess=ess, tol=tol)
-    check_count("max_iter", max_iter, 1)
+    check_number("ess", ess, above=0, finite=True)
+    check_number("tol", tol, above=0, finite=True)
+    check_integer("max_iter", max_iter, 1)
     clock = Clock(time_limit)
     given = IncompleteData.from_table(data)
     require_rows(given)
@@ -155,14 +156,6 @@ def fit_parameters(
         fitted.converged,
         clock.seconds,
     )
-
-
-def check_settings(**settings: float) -> None:
-    """Raise ParameterError unless every setting is a finite number above 0."""
-    for name, value in settings.items():
-        if not (math.isfinite(value) and value > 0):
-            msg = f"{name} must be a number > 0. Got {value!r} instead."
-            raise ParameterError(msg)
 
 
 def _arrange(data: IncompleteData, columns: list[int]) -> IncompleteData:

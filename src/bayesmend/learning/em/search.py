@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._clock import Clock, Progress, limited_calls
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import InferenceError
 from bayesmend.graph.constraints import ParentRules
@@ -21,12 +22,7 @@ from bayesmend.network.network import Network, flatten, parents_of
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.structure.candidates import can_score_all, candidates_from
 from bayesmend.structure.greedy import climb_from
-from bayesmend.structure.solution import (
-    TOLERANCE,
-    Clock,
-    Progress,
-    limited_calls,
-)
+from bayesmend.structure.solution import TOLERANCE
 from bayesmend.structure.solve import Solver, solve
 
 __all__ = ["Best", "Search"]

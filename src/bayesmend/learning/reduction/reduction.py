@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import check_integer
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.formats.jkl import write_jkl
@@ -34,7 +35,7 @@ from bayesmend.learning.reduction.assembly import Layout, assemble, distinct_nam
 from bayesmend.learning.reduction.expansion import Expansion
 from bayesmend.learning.reduction.scope import checked_completion, scope_of
 from bayesmend.learning.reduction.variants import check_columns, count_columns
-from bayesmend.score import Score, check_threads
+from bayesmend.score import Score
 from bayesmend.structure.parents import ParentSets
 from bayesmend.structure.rows import offsets_of, owners_of
 from bayesmend.structure.solution import Solution
@@ -370,7 +371,7 @@ def reduce_to_complete(
     -3.243 ['row 3: b = u']
     -3.753 ['row 3: b = v']
     """
-    rule, n_threads = Score.of(score, ess=ess), check_threads(n_threads)
+    rule, n_threads = Score.of(score, ess=ess), check_integer("n_threads", n_threads)
     rules = (constraints or Constraints()).rules(data.names, max_parents=max_parents)
     scope, near = scope_of(data, completion, locality)
     n_columns = count_columns(scope, rules)

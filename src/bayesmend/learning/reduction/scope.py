@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import check_integer
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError, ParameterError
@@ -33,10 +34,7 @@ def scope_of(
     rows = tuple(np.flatnonzero(column) for column in open_cells.T)
     if completion is None or locality is None:
         return Scope(card, rows), None
-    is_int = isinstance(locality, int | np.integer) and not isinstance(locality, bool)
-    if not is_int or locality < 0:
-        msg = f"locality must be an integer >= 0. Got {locality!r} instead."
-        raise ParameterError(msg)
+    check_integer("locality", locality)
     near = checked_completion(data, completion)
     base = tuple(near.codes[mine, v] for v, mine in enumerate(rows))
     n_cells = sum(len(mine) for mine in rows)

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from bayesmend._clock import Clock, Progress
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 from bayesmend.graph.dag import Dag
 from bayesmend.learning.reduction.reduction import Reduction
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.order import solve_order
-from bayesmend.structure.solution import Bounded, Clock, Progress
+from bayesmend.structure.solution import Bounded
 from bayesmend.structure.solve import Solver, solve
 
 __all__ = ["ReductionResult", "solve_reduction"]

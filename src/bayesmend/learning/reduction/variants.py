@@ -17,6 +17,7 @@ from math import comb, log10
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import check_integer
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import ParentRules
 
@@ -182,9 +183,7 @@ def _add(one: ChangeCounts, two: ChangeCounts) -> ChangeCounts:
 
 def check_columns(n_columns: int, max_columns: int) -> None:
     """Refuse a reduction that would be too large, and say what to do instead."""
-    if not isinstance(max_columns, int | np.integer) or max_columns < 1:
-        msg = f"max_columns must be an integer >= 1. Got {max_columns!r} instead."
-        raise ParameterError(msg)
+    check_integer("max_columns", max_columns, 1)
     if n_columns <= max_columns:
         return
     # Python prints no integer of thousands of digits.

@@ -1,0 +1,109 @@
+"""Limits of time and memory, and who is told how far the work is."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bayesmend import _core
+from bayesmend._checks import check_number
+
+__all__ = ["Clock", "Progress", "available_memory", "limited_calls"]
+
+Progress = Callable[[str, float, float], None]
+"""Told (what is going on, best score so far, seconds since the start)."""
+
+
+class Clock:
+    """Seconds since the start, and what is left of a limit."""
+
+    def __init__(self, time_limit: float | None = None) -> None:
+        if time_limit is not None:
+            check_number("time_limit", time_limit, unit="seconds", above=0)
+        self._start, self._limit = time.perf_counter(), time_limit
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self._start
+
+    @property
+    def left(self) -> float | None:
+        """Seconds left, at least a millisecond; None without a limit."""
+        return None if self._limit is None else max(self._limit - self.seconds, 1e-3)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the limit has passed."""
+        return self._limit is not None and self.seconds >= self._limit
+
+    def reporter(
+        self, progress: Progress | None, what: str
+    ) -> Callable[[float, int], None] | None:
+        """Turn `progress` into what the core calls with (best score, steps)."""
+        if progress is None:
+            return None
+        return lambda best, steps: progress(
+            f"{what}: {steps} steps", best, self.seconds
+        )
+
+
+@contextmanager
+def limited_calls(seconds: float | None) -> Iterator[None]:
+    """Let the core raise TimeoutError wherever it looks for Ctrl-C, when time is over.
+
+    For steps that have no answer half-way. Searches that keep limits of their own,
+    and return what they have, are not concerned.
+    """
+    _core.limit_calls(seconds or 0.0)
+    try:
+        yield
+    finally:
+        _core.limit_calls(0.0)
+
+
+def available_memory() -> float:
+    """Give the bytes of memory that are free to use, within a container's limit too.
+
+    Infinity where the system does not tell.
+    """
+    return min(_free_memory(), _left_in_container())
+
+
+def _free_memory() -> float:
+    try:
+        with Path("/proc/meminfo").open() as lines:
+            kilobytes = next(
+                x.split()[1] for x in lines if x.startswith("MemAvailable")
+            )
+        return 1024.0 * int(kilobytes)
+    except (OSError, StopIteration, ValueError):
+        pass
+    try:
+        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return float("inf")
+
+
+# Limit and use of memory, as control groups of version 2 and of version 1 tell them.
+_CONTROL_GROUPS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+    (
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+    ),
+)
+
+
+def _left_in_container() -> float:
+    for limit, used in _CONTROL_GROUPS:
+        try:
+            # "max" where there is no limit, which is no integer either.
+            left = int(Path(limit).read_text()) - int(Path(used).read_text())
+        except (OSError, ValueError):
+            continue
+        return float(max(left, 0))
+    return float("inf")
