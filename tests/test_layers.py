@@ -34,8 +34,7 @@ LAYERS = [
 
 # The modules that may call the compiled core: those that read, write, count, score,
 # search or draw.
-CORE_CALLERS = {"_clock", "data", "score", "structure", "network", "inference"}
-CORE_CALLERS |= {"learning"}
+CORE_CALLERS = {
     "_clock",
     "data",
     "score",

@@ -267,8 +267,8 @@ def test_too_few_iterations_are_a_warning():
     ("options", "message"),
     [
         ({"estimate": "map"}, "estimate must be 'mle' or 'posterior'. Got 'map'"),
-        ({"ess": 0.0}, "ess must be a number > 0. Got 0.0"),
-        ({"tol": float("nan")}, "tol must be a number > 0. Got nan"),
+        ({"ess": 0.0}, "ess must be a finite number > 0. Got 0.0"),
+        ({"tol": float("nan")}, "tol must be a finite number > 0. Got nan"),
         ({"max_iter": 0}, "max_iter must be an integer >= 1. Got 0"),
         ({"time_limit": 0}, "time_limit must be a number of seconds > 0"),
         ({"n_threads": -1}, "n_threads must be an integer >= 0. Got -1"),
