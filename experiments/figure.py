@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmend.data.csvout import write_chunks
-from bayesmend.formats.text import write_text
+from bayesmend._files import write_chunks, write_text
 from experiments.colours import colour_of
 from experiments.curves import draw_sweep
 from experiments.extras import need

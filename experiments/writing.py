@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from bayesmend.formats.text import write_text
+from bayesmend._files import write_text
 from experiments.design import Experiment
 from experiments.published import SOURCE
 from experiments.results import Comparison, Line, Results

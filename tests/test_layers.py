@@ -17,6 +17,7 @@ LAYERS = [
     "seed",
     "_checks",
     "_clock",
+    "_files",
     "data",
     "graph",
     "score",

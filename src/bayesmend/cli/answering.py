@@ -128,8 +128,8 @@ def impute(
 
     Observed cells and columns that the network does not know stay as they are.
     """
+    from bayesmend._files import write_text
     from bayesmend.data.states import MISSING_MARKERS
-    from bayesmend.formats.text import write_text
     from bayesmend.inference.impute import impute as run
 
     outputs = _outputs(out, draws)

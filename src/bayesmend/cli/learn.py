@@ -158,9 +158,9 @@ def write_outputs(
     notes: "Mapping[str, str] | None" = None,
 ) -> dict[str, Any]:
     """Write the files of a result, each whole or not at all; give those of the JSON."""
+    from bayesmend._files import write_text
     from bayesmend.data.states import MISSING_MARKERS
     from bayesmend.formats.bif import render as render_bif
-    from bayesmend.formats.text import write_text
     from bayesmend.report import render_report
 
     facts = {

@@ -120,8 +120,8 @@ def structure(
 def _write(
     result: "StructureResult", report: dict[str, Any], outputs: list[Path]
 ) -> None:
+    from bayesmend._files import write_text
     from bayesmend.formats import write_network
-    from bayesmend.formats.text import write_text
 
     network, facts = outputs
     network.parent.mkdir(parents=True, exist_ok=True)

@@ -163,10 +163,11 @@ def check_stdout(out: Path | None, option: str, side: Path | None, json: bool) -
 
 def _check_suffixes(files: Sequence[Path]) -> None:
     """Refuse names of tables that promise another format than delimited text."""
-    from bayesmend.data.csv import TEXT_SUFFIXES, data_suffix
+    from bayesmend._files import file_suffix
+    from bayesmend.data.csv import TEXT_SUFFIXES
 
     for path in files:
-        suffix = data_suffix(path)
+        suffix = file_suffix(path)
         if suffix and suffix not in TEXT_SUFFIXES:
             message = (
                 f"a table is written as {', '.join(TEXT_SUFFIXES)} (also .gz). "

@@ -1,13 +1,9 @@
-"""Tables in files: delimited text by our own reader, Parquet and Arrow by a library.
-
-Layer: the boundary of table -> IncompleteData, beside ``frames``.
-"""
+"""Delimited text: a source of columns, and coded tables written to be read back."""
 
 import csv
 import gzip
 import os
-import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +11,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend.data.frames import open_table
-from bayesmend.data.sources import Source
-from bayesmend.data.states import MISSING, Column, listing, quantity
-from bayesmend.errors import DataError, MissingDependencyError, ParameterError
+from bayesmend._files import PathLike, file_suffix, unpack
+from bayesmend.data.sources import (
+    FRAME_SUFFIXES,
+    Origin,
+    Source,
+    open_table,
+    read_frame,
+)
+from bayesmend.data.states import (
+    BLANKS,
+    MISSING,
+    Column,
+    Label,
+    check_markers,
+    listing,
+    quantity,
+)
+from bayesmend.errors import DataError, ParameterError
 
 TEXT_SUFFIXES = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None}
-_FRAME_SUFFIXES = {".parquet", ".pq", ".arrow", ".feather", ".ipc"}
 DELIMITERS = (",", "\t", ";", "|")
+_ROWS_AT_A_TIME = 1 << 16
 
 
 def open_source(table: Any) -> Source:
@@ -30,23 +40,17 @@ def open_source(table: Any) -> Source:
     if not isinstance(table, (str, os.PathLike)):
         return open_table(table)
     path = Path(table)
-    suffix = data_suffix(path)
+    suffix = file_suffix(path)
     if suffix in TEXT_SUFFIXES:
         return CsvSource(path, None)
-    if suffix in _FRAME_SUFFIXES and path.suffix != ".gz":
-        return open_table(_read_frame(path, suffix))
-    known = listing([*TEXT_SUFFIXES, ".csv.gz", *sorted(_FRAME_SUFFIXES)])
+    if suffix in FRAME_SUFFIXES and path.suffix != ".gz":
+        return open_table(read_frame(path))
+    known = listing([*TEXT_SUFFIXES, ".csv.gz", *sorted(FRAME_SUFFIXES)])
     message = (
         f"the suffix of {path.name!r} does not tell its format. Known: {known}. Use"
         " from_csv for delimited text of any name."
     )
     raise DataError(message)
-
-
-def data_suffix(path: Path) -> str:
-    """Return the suffix that tells the format, in lower case and without .gz."""
-    name = path.name.lower().removesuffix(".gz")
-    return Path(name).suffix
 
 
 def check_delimiter(delimiter: str | None) -> str | None:
@@ -67,7 +71,7 @@ class CsvSource(Source):
 
     kind = "text"
 
-    def __init__(self, path: str | os.PathLike[str], delimiter: str | None) -> None:
+    def __init__(self, path: PathLike, delimiter: str | None) -> None:
         self.path = Path(path)
         self._text = _read_bytes(self.path)
         self._delimiter = self._choose_delimiter(delimiter)
@@ -173,7 +177,7 @@ class CsvSource(Source):
     def _choose_delimiter(self, delimiter: str | None) -> str:
         if check_delimiter(delimiter) is not None:
             return str(delimiter)
-        by_suffix = TEXT_SUFFIXES.get(data_suffix(self.path))
+        by_suffix = TEXT_SUFFIXES.get(file_suffix(self.path))
         if by_suffix is not None:
             return by_suffix
         line = self._first_line()
@@ -249,41 +253,140 @@ def _read_bytes(path: Path) -> NDArray[np.uint8]:
         raise DataError(message) from error
     if content.startswith(b"\x1f\x8b"):
         try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
+            content = unpack(content)
+        except gzip.BadGzipFile as error:
             message = f"{path.name} is not a complete gzip file. Compress it again."
             raise DataError(message) from error
     return np.frombuffer(content, dtype=np.uint8)
 
 
-def _read_frame(path: Path, suffix: str) -> Any:
-    if not path.is_file():
-        message = f"cannot read {str(path)!r}: no such file."
+def csv_chunks(
+    names: Sequence[str],
+    states: Sequence[tuple[Label, ...]],
+    codes: NDArray[np.uint8],
+    *,
+    weights: tuple[str, NDArray[np.float64]] | None,
+    missing: Iterable[str],
+    delimiter: str,
+) -> Iterator[bytes]:
+    """Yield the text of a table piece by piece, the header first."""
+    markers = check_markers(missing)
+    hole = _missing_text(markers, has_missing=bool(np.any(codes == MISSING)))
+    if hole == "" and len(names) == 1 and weights is None:
+        hole = '""'  # a blank line is easily lost
+    texts = [
+        [*(_state_text(name, s, markers, delimiter) for s in labels), hole]
+        for name, labels in zip(names, states, strict=True)
+    ]
+    header = [*names, *([weights[0]] if weights else [])]
+    line = delimiter.join(_quoted(name, *DELIMITERS, delimiter) for name in header)
+    yield _encode(f"{line}\n")
+    cells = np.ascontiguousarray(codes.T)
+    for first in range(0, len(codes), _ROWS_AT_A_TIME):
+        last = min(first + _ROWS_AT_A_TIME, len(codes))
+        extra = [_number_text(w) for w in weights[1][first:last]] if weights else []
+        yield _core.write_csv_rows(cells, first, last, texts, extra, delimiter)
+
+
+def text_chunks(
+    names: Sequence[str], columns: Sequence[Sequence[str]], delimiter: str
+) -> Iterator[bytes]:
+    """Yield a table of plain text piece by piece, the header first.
+
+    Slower than ``csv_chunks``, for columns with more labels than a variable has.
+    """
+    yield _encode(
+        delimiter.join(_quoted(name, *DELIMITERS, delimiter) for name in names) + "\n"
+    )
+    # An empty field needs quotes only where it would be a whole line.
+    keep = len(names) == 1
+    cells = [
+        [_quoted(text, delimiter) if text or keep else "" for text in texts]
+        for texts in columns
+    ]
+    for first in range(0, len(cells[0]), _ROWS_AT_A_TIME):
+        block = [texts[first : first + _ROWS_AT_A_TIME] for texts in cells]
+        lines = map(delimiter.join, zip(*block, strict=True))
+        yield _encode("".join(f"{line}\n" for line in lines))
+
+
+def label_texts(
+    name: str,
+    labels: Sequence[Label],
+    codes: NDArray[np.uint8],
+    missing: Iterable[str],
+) -> list[str]:
+    """Return the cells of a variable as text that reads back identically."""
+    markers = check_markers(missing)
+    hole = _missing_text(markers, has_missing=bool(np.any(codes == MISSING)))
+    texts = [_plain_text(name, label, markers) for label in labels]
+    texts += [hole] * (MISSING + 1 - len(texts))
+    return [texts[code] for code in codes.tolist()]
+
+
+def name_weights(
+    weights: NDArray[np.float64] | None,
+    origin: Origin,
+    names: Sequence[str],
+    name: str | None,
+) -> tuple[str, NDArray[np.float64]] | None:
+    """Return the weights with the name of their column, which they must have."""
+    if weights is None:
+        return None
+    if name is None and origin.weights is not None:
+        name = str(origin.weights[0])
+    if name is None or name in names:
+        message = "the row weights need a column of their own. Name it in weights=."
+        raise ParameterError(message)
+    return name, weights
+
+
+def default_delimiter(path: PathLike) -> str:
+    """Return the delimiter that reading chooses for a name."""
+    return TEXT_SUFFIXES.get(file_suffix(path)) or ","
+
+
+def _missing_text(markers: frozenset[str], *, has_missing: bool) -> str:
+    if not has_missing or "" in markers:
+        return ""
+    if not markers:
+        message = "missing cells need a marker. Give one in missing=."
         raise DataError(message)
-    is_parquet = suffix in (".parquet", ".pq")
-    try:
-        import polars as pl
-    except ImportError:
-        pl = None
-    try:
-        if pl is not None:
-            return pl.read_parquet(path) if is_parquet else pl.read_ipc(path)
-        return _read_with_pyarrow(path, is_parquet=is_parquet)
-    except MissingDependencyError:
-        raise
-    except Exception as error:
-        kind = "Parquet" if is_parquet else "Arrow"
-        message = f"{path.name} is not a readable {kind} file: {error}."
-        raise DataError(message) from error
+    return min(markers)
 
 
-def _read_with_pyarrow(path: Path, *, is_parquet: bool) -> Any:
-    try:
-        from pyarrow import feather, parquet
-    except ImportError as error:
+def _state_text(
+    name: str, state: Label, markers: frozenset[str], delimiter: str
+) -> str:
+    return _quoted(_plain_text(name, state, markers), delimiter)
+
+
+def _plain_text(name: str, state: Label, markers: frozenset[str]) -> str:
+    text = _number_text(state) if isinstance(state, float) else str(state)
+    if text.strip(BLANKS) in markers:
         message = (
-            f"reading {path.name} needs polars or pyarrow. Install one: pip install"
-            " 'bayesmend[frames]'."
+            f"state {text!r} of variable {name!r} would read back as missing. Rename"
+            " it, or list other markers in missing=."
         )
-        raise MissingDependencyError(message) from error
-    return parquet.read_table(path) if is_parquet else feather.read_table(path)
+        raise DataError(message)
+    _encode(text)
+    return text
+
+
+def _quoted(text: str, *marks: str) -> str:
+    if text and not any(mark in text for mark in (*marks, '"', "\n", "\r")):
+        return text
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _number_text(number: float) -> str:
+    return str(int(number)) if float(number).is_integer() else repr(float(number))
+
+
+def _encode(text: str) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        part = error.object[error.start : error.end]
+        message = f"{part!r} cannot be written as UTF-8. Rename the variable or state."
+        raise DataError(message) from None

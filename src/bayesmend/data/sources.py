@@ -1,18 +1,22 @@
-"""Tables in memory, column by column: the common part, arrays and mappings.
+"""Tables column by column: arrays, mappings and frames of pandas, polars and pyarrow.
 
-Layer: the boundary of table -> IncompleteData, above ``columns``. Data frames follow
-in ``frames``, files in ``files``; ``restore`` is the way back.
+The frame library is reached through the frame that was given; narwhals tells which one
+it is. ``csv`` adds delimited text, ``restore`` is the way back.
 """
+
+from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._files import file_suffix
 from bayesmend.data.states import (
     BLANKS,
     MISSING,
@@ -24,10 +28,13 @@ from bayesmend.data.states import (
     compact,
     is_number_text,
 )
-from bayesmend.errors import DataError
+from bayesmend.errors import DataError, MissingDependencyError
 
 KEPT_VALUES = 1024
 """Distinct values kept of a column that has too many: enough for a message."""
+
+FRAME_SUFFIXES = {".parquet", ".pq", ".arrow", ".feather", ".ipc"}
+"""Files that a frame library reads for us."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,64 @@ class Origin:
     dtypes: tuple[object, ...] = ()
     index: object = None
     weights: tuple[object, int, object] | None = None
+
+
+def open_table(table: Any) -> Source:
+    """Return the columns of an array, a mapping or a data frame."""
+    if isinstance(table, np.ndarray):
+        return ArraySource(table)
+    if isinstance(table, Mapping):
+        return MappingSource(table)
+    from narwhals import dependencies as which
+
+    if which.is_pandas_dataframe(table):
+        return PandasSource(table)
+    if which.is_polars_dataframe(table):
+        return PolarsSource(table)
+    if which.is_pyarrow_table(table):
+        return ArrowSource(table)
+    if which.is_polars_lazyframe(table):
+        message = "a polars LazyFrame has no rows yet. Call its collect() first."
+        raise DataError(message)
+    message = (
+        "a table must be a path, a pandas, polars or pyarrow frame, a two-dimensional"
+        f" array or a mapping of columns. Got {type(table).__name__} instead."
+    )
+    raise DataError(message)
+
+
+def read_frame(path: Path) -> Any:
+    """Read a Parquet or Arrow file with the frame library that is installed."""
+    if not path.is_file():
+        message = f"cannot read {str(path)!r}: no such file."
+        raise DataError(message)
+    is_parquet = file_suffix(path) in (".parquet", ".pq")
+    try:
+        import polars as pl
+    except ImportError:
+        pl = None
+    try:
+        if pl is not None:
+            return pl.read_parquet(path) if is_parquet else pl.read_ipc(path)
+        return _read_with_pyarrow(path, is_parquet=is_parquet)
+    except MissingDependencyError:
+        raise
+    except Exception as error:
+        kind = "Parquet" if is_parquet else "Arrow"
+        message = f"{path.name} is not a readable {kind} file: {error}."
+        raise DataError(message) from error
+
+
+def _read_with_pyarrow(path: Path, *, is_parquet: bool) -> Any:
+    try:
+        from pyarrow import feather, parquet
+    except ImportError as error:
+        message = (
+            f"reading {path.name} needs polars or pyarrow. Install one: pip install"
+            " 'bayesmend[frames]'."
+        )
+        raise MissingDependencyError(message) from error
+    return parquet.read_table(path) if is_parquet else feather.read_table(path)
 
 
 class Source(ABC):
@@ -83,7 +148,23 @@ class Source(ABC):
 
     def numbers(self, position: int) -> NDArray[np.float64]:
         """Return a column as floats, NaN where missing."""
-        return column_numbers(self.factor(position, max(self.n_rows, 1)), self)
+        column = self.factor(position, max(self.n_rows, 1))
+        table = np.full(len(column.values) + 1, np.nan)
+        for k, value in enumerate(column.values):
+            if column.kind != "number" and not is_number_text(value):
+                message = (
+                    f"variable {column.name!r} has the value {value!r}"
+                    f"{self.place_of_value(column, k)}, which is not a number. Only"
+                    " numbers can be discretized or serve as weights."
+                )
+                raise DataError(message)
+            table[k] = float(value)
+        assert column.index is not None
+        index = column.index
+        if index.dtype == np.uint8:
+            index = np.where(index == MISSING, -1, index.astype(np.intp))
+        numbers: NDArray[np.float64] = table[index]
+        return numbers
 
     @abstractmethod
     def values(self, position: int) -> list[Any]:
@@ -118,6 +199,38 @@ class Source(ABC):
         assert column.index is not None
         rows = np.flatnonzero(column.index == position)
         return self.place(int(rows[0])) if rows.size else ""
+
+    def _distinct(
+        self, position: int, keep: int, values: list[object], index: NDArray[np.intp]
+    ) -> Column:
+        """Make a column from distinct values and, per row, a position or -1."""
+        name, dtype = self.names[position], self.dtype(position)
+        return Distinct(name, values, index, dtype).column(self.markers, keep)
+
+    def _objects(self, position: int, keep: int, cells: Sequence[Any]) -> Column:
+        """Make a column from plain Python values, whatever they are."""
+        values, index = distinct_objects(self.names[position], cells)
+        return self._distinct(position, keep, values, index)
+
+    def _categories(
+        self, position: int, categories: Sequence[Any], codes: NDArray[Any]
+    ) -> Column:
+        """Make a column whose states the table itself declares."""
+        kept = [not is_missing(category, self.markers) for category in categories]
+        table = np.full(len(categories) + 1, -1, dtype=np.intp)
+        table[:-1][kept] = np.arange(sum(kept))
+        labels = tuple(
+            as_label(c) for c, keep in zip(categories, kept, strict=True) if keep
+        )
+        return Column(
+            self.names[position],
+            "category",
+            labels,
+            compact(table[codes.astype(np.intp)], len(labels)),
+            n_rows=self.n_rows,
+            n_distinct=len(labels),
+            dtype=self.dtype(position),
+        )
 
 
 class ArraySource(Source):
@@ -157,7 +270,7 @@ class ArraySource(Source):
 
     def factor(self, position: int, keep: int) -> Column:
         """Return a column with at most ``keep`` of its distinct values."""
-        name, cells = self.names[position], self._cells[:, position]
+        cells = self._cells[:, position]
         present = np.ones(self.n_rows, dtype=bool)
         if self._mask is not None:
             present &= ~self._mask[:, position]
@@ -166,12 +279,12 @@ class ArraySource(Source):
         index = np.full(self.n_rows, -1, dtype=np.intp)
         values: list[object]
         if cells.dtype.kind in "OUST":
+            name = self.names[position]
             values, index[present] = distinct_objects(name, cells[present].tolist())
         else:
             unique, index[present] = np.unique(cells[present], return_inverse=True)
             values = list(unique)
-        distinct = Distinct(name, values, index, cells.dtype)
-        return distinct.column(self.markers, keep)
+        return self._distinct(position, keep, values, index)
 
 
 class MappingSource(Source):
@@ -201,9 +314,122 @@ class MappingSource(Source):
 
     def factor(self, position: int, keep: int) -> Column:
         """Return a column with at most ``keep`` of its distinct values."""
-        name = self.names[position]
-        values, index = distinct_objects(name, self._columns[position])
-        return Distinct(name, values, index, None).column(self.markers, keep)
+        return self._objects(position, keep, self._columns[position])
+
+
+# What pandas.api.types.infer_dtype says of an object column that factorize may
+# handle: in any other, equal values of different types would be merged.
+_UNIFORM = {"string", "boolean", "integer", "floating", "mixed-integer-float", "empty"}
+
+
+class PandasSource(Source):
+    """A pandas data frame."""
+
+    kind = "pandas"
+
+    def __init__(self, frame: Any) -> None:
+        self.headers = tuple(frame.columns)
+        self.n_rows, self.index = len(frame), frame.index
+        self.native = frame
+
+    def values(self, position: int) -> list[Any]:
+        """Return the cells of a column."""
+        return list(self.native.iloc[:, position])
+
+    def dtype(self, position: int) -> object:
+        """Return the pandas type of a column."""
+        dtype: object = self.native.dtypes.iloc[position]
+        return dtype
+
+    def factor(self, position: int, keep: int) -> Column:
+        """Return a column with at most ``keep`` of its distinct values."""
+        import pandas as pd
+
+        series = self.native.iloc[:, position]
+        if isinstance(series.dtype, pd.CategoricalDtype):
+            categories, codes = list(series.cat.categories), series.cat.codes.to_numpy()
+            return self._categories(position, categories, codes)
+        inferred = pd.api.types.infer_dtype(series, skipna=True)
+        if series.dtype == object and inferred not in _UNIFORM:
+            return self._objects(position, keep, series.tolist())
+        index, values = pd.factorize(series)
+        return self._distinct(position, keep, list(values), index)
+
+
+class PolarsSource(Source):
+    """A polars data frame."""
+
+    kind = "polars"
+
+    def __init__(self, frame: Any) -> None:
+        self.headers, self.n_rows = tuple(frame.columns), frame.height
+        self.native = frame
+
+    def values(self, position: int) -> list[Any]:
+        """Return the cells of a column."""
+        return list(self.native.to_series(position))
+
+    def dtype(self, position: int) -> object:
+        """Return the polars type of a column."""
+        dtype: object = self.native.dtypes[position]
+        return dtype
+
+    def factor(self, position: int, keep: int) -> Column:
+        """Return a column with at most ``keep`` of its distinct values."""
+        import narwhals as nw
+
+        native = self.native.to_series(position)
+        series = nw.from_native(native, series_only=True)
+        if isinstance(series.dtype, nw.Enum):
+            categories = list(series.dtype.categories)
+            codes = native.to_physical().cast(int).fill_null(-1).to_numpy()
+            return self._categories(position, categories, codes)
+        if series.dtype.is_nested() or series.dtype == nw.Object:
+            return self._objects(position, keep, series.to_list())
+        values = series.drop_nulls().unique(maintain_order=True).to_list()
+        index = np.full(self.n_rows, -1, dtype=np.intp)
+        if values:
+            positions = list(range(len(values)))
+            codes = series.replace_strict(values, positions, return_dtype=nw.Int64)
+            index = codes.fill_null(-1).to_numpy()
+        return self._distinct(position, keep, values, index)
+
+
+class ArrowSource(Source):
+    """A pyarrow table."""
+
+    kind = "pyarrow"
+
+    def __init__(self, table: Any) -> None:
+        self.headers, self.n_rows = tuple(table.column_names), table.num_rows
+        self.native = table
+
+    def values(self, position: int) -> list[Any]:
+        """Return the cells of a column."""
+        return list(self.native.column(position).to_pylist())
+
+    def dtype(self, position: int) -> object:
+        """Return the Arrow type of a column."""
+        dtype: object = self.native.schema.field(position).type
+        return dtype
+
+    def factor(self, position: int, keep: int) -> Column:
+        """Return a column with at most ``keep`` of its distinct values."""
+        import pyarrow as pa
+
+        column = self.native.column(position)
+        if pa.types.is_nested(column.type):
+            return self._objects(position, keep, column.to_pylist())
+        is_category = pa.types.is_dictionary(column.type)
+        encoded = column if is_category else column.dictionary_encode()
+        encoded = encoded.unify_dictionaries().combine_chunks()
+        if isinstance(encoded, pa.ChunkedArray):  # a column without chunks
+            encoded = pa.array([], type=encoded.type)
+        values = encoded.dictionary.to_pylist()
+        codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy()
+        if is_category:
+            return self._categories(position, values, codes)
+        return self._distinct(position, keep, values, codes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,24 +552,3 @@ def distinct_objects(
             " text."
         )
         raise DataError(message) from None
-
-
-def column_numbers(column: Column, source: Source) -> NDArray[np.float64]:
-    """Return the numbers behind the labels of a column, NaN where missing."""
-    table = np.full(len(column.values) + 1, np.nan)
-    for position, value in enumerate(column.values):
-        if column.kind == "number" or is_number_text(value):
-            table[position] = float(value)
-            continue
-        message = (
-            f"variable {column.name!r} has the value {value!r}"
-            f"{source.place_of_value(column, position)}, which is not a number. Only"
-            " numbers can be discretized or serve as weights."
-        )
-        raise DataError(message)
-    assert column.index is not None
-    index = column.index
-    if index.dtype == np.uint8:
-        index = np.where(index == MISSING, -1, index.astype(np.intp))
-    numbers: NDArray[np.float64] = table[index]
-    return numbers

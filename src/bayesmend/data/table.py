@@ -4,7 +4,6 @@ Layer: what every later step starts from. User input is checked on the way here,
 ``encode``, and when an ``IncompleteData`` is made; below, only assertions remain.
 """
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
@@ -12,12 +11,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend.data.csv import CsvSource, check_delimiter, open_source
-from bayesmend.data.csvout import (
+from bayesmend._files import PathLike, write_chunks
+from bayesmend.data.csv import (
+    CsvSource,
+    check_delimiter,
     csv_chunks,
     default_delimiter,
     name_weights,
-    write_chunks,
+    open_source,
 )
 from bayesmend.data.discretize import Cutting, Discretization
 from bayesmend.data.encode import Encoded, Options, check_codes, check_weights, encode
@@ -151,7 +152,7 @@ class IncompleteData:
     @classmethod
     def from_csv(
         cls,
-        path: str | os.PathLike[str],
+        path: PathLike,
         *,
         delimiter: str | None = None,
         states: Mapping[str, Iterable[Label]] | None = None,
@@ -320,7 +321,7 @@ class IncompleteData:
 
     def write_csv(
         self,
-        path: str | os.PathLike[str],
+        path: PathLike,
         *,
         delimiter: str | None = None,
         missing: Iterable[str] = MISSING_MARKERS,

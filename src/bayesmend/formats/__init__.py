@@ -15,10 +15,10 @@ Any of them may end in ``.gz``.
 
 import os
 from importlib import import_module
-from pathlib import Path
 
+from bayesmend._files import PathLike, file_suffix, write_text
 from bayesmend.errors import ParameterError
-from bayesmend.formats.text import read_source, write_text
+from bayesmend.formats.text import read_source
 from bayesmend.network.network import Network
 
 __all__ = ["read_network", "write_network"]
@@ -34,7 +34,7 @@ MODULES = {
 }
 
 
-def read_network(path: str | os.PathLike[str]) -> Network:
+def read_network(path: PathLike) -> Network:
     """Read a network; the suffix of the file says in which format.
 
     Parameters
@@ -76,7 +76,7 @@ def read_network(path: str | os.PathLike[str]) -> Network:
     return network
 
 
-def write_network(network: Network, path: str | os.PathLike[str]) -> None:
+def write_network(network: Network, path: PathLike) -> None:
     """Write a network; the suffix of the file says in which format.
 
     What BIF, XMLBIF, JSON and GraphML write reads back equal, except that BIF and
@@ -104,9 +104,8 @@ def write_network(network: Network, path: str | os.PathLike[str]) -> None:
     write_text(path, text)
 
 
-def _module_of(path: str | os.PathLike[str]) -> str:
-    name = Path(path).name.lower().removesuffix(".gz")
-    suffix = Path(name).suffix
+def _module_of(path: PathLike) -> str:
+    suffix = file_suffix(path)
     if suffix not in MODULES:
         known = ", ".join(MODULES)
         msg = (

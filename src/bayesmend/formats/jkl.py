@@ -16,19 +16,20 @@ Names hold no white space. Scores are written so that they read back to the same
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bayesmend._files import PathLike, write_text
+from bayesmend.data.states import listing
 from bayesmend.errors import DataError, FormatError
-from bayesmend.formats.text import Source, read_source, write_text
+from bayesmend.formats.text import Source, read_source
 from bayesmend.structure.parents import ParentSets
 
 __all__ = ["parse", "read_jkl", "render", "write_jkl"]
 
 
-def read_jkl(path: str | os.PathLike[str]) -> ParentSets:
+def read_jkl(path: PathLike) -> ParentSets:
     """Read candidate parent sets; a file ending in ``.gz`` is unpacked.
 
     Raises
@@ -40,7 +41,7 @@ def read_jkl(path: str | os.PathLike[str]) -> ParentSets:
     return parse(source.text, source.name)
 
 
-def write_jkl(sets: ParentSets, path: str | os.PathLike[str]) -> None:
+def write_jkl(sets: ParentSets, path: PathLike) -> None:
     """Write candidate parent sets; a file ending in ``.gz`` is packed.
 
     A file of that name is replaced as a whole or not at all.
@@ -200,7 +201,7 @@ def _family(line: _Line, index: dict[str, int], child: int) -> tuple[float, list
     parents = []
     for word, name in enumerate(names, start=2):
         if name not in index:
-            problem = f"no variable named {name!r}. Available: {_some(index)}."
+            problem = f"no variable named {name!r}. Available: {listing(index, 10)}."
             raise line.error(problem, word)
         if index[name] == child:
             problem = f"the variable {name!r} is a parent of itself."
@@ -221,9 +222,3 @@ def _score(line: _Line) -> float:
         problem = f"expected a score. Got {line.words[0]!r} instead."
         raise line.error(problem)
     return score
-
-
-def _some(index: dict[str, int]) -> str:
-    names = list(index)
-    shown = ", ".join(names[:10])
-    return shown if len(names) <= 10 else f"{shown}, ... ({len(names)} in all)"

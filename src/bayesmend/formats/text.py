@@ -1,15 +1,13 @@
-"""Text files as the formats see them: positions, compression, whole or not at all."""
+"""Text as the formats see it: where each character stands."""
 
 import gzip
-import os
-import tempfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from bayesmend.errors import DataError, FormatError
+from bayesmend._files import PathLike, unpack
+from bayesmend.errors import FormatError
 
-__all__ = ["Source", "read_source", "write_text"]
+__all__ = ["Source", "read_source"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +32,15 @@ class Source:
         return line, offset - self.text.rfind("\n", 0, offset)
 
 
-def read_source(path: str | os.PathLike[str]) -> Source:
+def read_source(path: PathLike) -> Source:
     """Read a UTF-8 file, unpacking it when its name ends in ``.gz``."""
     path = Path(path)
     content = path.read_bytes()
     name = str(path)
     if path.suffix.lower() == ".gz":
         try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
+            content = unpack(content)
+        except gzip.BadGzipFile as error:
             problem = f"the file is no complete gzip file ({error})."
             raise FormatError(problem, name, 1, 1) from None
     return Source(decode(content, name), name)
@@ -60,37 +58,3 @@ def decode(content: bytes, name: str) -> str:
             f"position {error.start}. Save it as UTF-8."
         )
         raise FormatError(problem, name, line, column) from None
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a UTF-8 file, packed when its name ends in ``.gz``.
-
-    The text goes to a temporary file in the same folder, which then takes the name:
-    whatever happens, the file is the old one or the new one, never half of it.
-    """
-    path = Path(path)
-    try:
-        content = text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        msg = f"{error.object[error.start : error.end]!r} cannot be written as UTF-8."
-        raise DataError(msg) from None
-    if path.suffix.lower() == ".gz":
-        content = gzip.compress(content, mtime=0)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(temporary).chmod(_usual_mode(path))
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _usual_mode(path: Path) -> int:
-    """Keep the permissions of a file replaced; a new one gets the usual ones."""
-    if path.exists():
-        return path.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

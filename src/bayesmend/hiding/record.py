@@ -2,7 +2,6 @@
 
 import csv
 import io
-import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._files import PathLike, write_text
 from bayesmend.data.states import MISSING, Label
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError, ParameterError, ShortfallWarning
-from bayesmend.formats.text import write_text
 
 __all__ = ["Hidden", "Picks", "Shortfall", "punch"]
 
@@ -154,7 +153,7 @@ class Hidden:
         writer.writerows(self.cells())
         return text.getvalue()
 
-    def write_csv(self, path: str | os.PathLike[str]) -> None:
+    def write_csv(self, path: PathLike) -> None:
         """Write the hidden cells as CSV; the file appears whole or not at all."""
         write_text(path, self.to_csv())
 

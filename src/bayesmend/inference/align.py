@@ -6,7 +6,6 @@ network does not know stays with the table, and comes back with it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend.data.csv import open_source
-from bayesmend.data.csvout import (
+from bayesmend._files import PathLike, write_chunks
+from bayesmend.data.csv import (
     default_delimiter,
     label_texts,
+    open_source,
     text_chunks,
-    write_chunks,
 )
 from bayesmend.data.discretize import Cutting, Discretization, fit_source
 from bayesmend.data.restore import (
@@ -128,7 +127,7 @@ class NewData:
     def write_csv(
         self,
         data: IncompleteData,
-        path: str | os.PathLike[str],
+        path: PathLike,
         *,
         missing: Iterable[str] = MISSING_MARKERS,
     ) -> None:

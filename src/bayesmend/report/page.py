@@ -5,7 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 
-from bayesmend.formats.text import write_text
+from bayesmend._files import write_text
 from bayesmend.learning.em import EmResult
 from bayesmend.learning.learn import Result
 from bayesmend.report.chart import draw_trace

@@ -1,0 +1,83 @@
+"""Files: what their names say, packed or not, and written whole or not at all."""
+
+import gzip
+import os
+import tempfile
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeAlias
+
+from bayesmend.errors import DataError
+
+__all__ = ["PathLike", "file_suffix", "unpack", "write_chunks", "write_text"]
+
+PathLike: TypeAlias = str | os.PathLike[str]
+
+
+def file_suffix(path: PathLike) -> str:
+    """Return the suffix that tells the format, in lower case and without .gz.
+
+    Examples
+    --------
+    >>> file_suffix("survey.CSV.gz")
+    '.csv'
+    """
+    return Path(Path(path).name.lower().removesuffix(".gz")).suffix
+
+
+def unpack(content: bytes) -> bytes:
+    """Return what gzip packed, or raise ``gzip.BadGzipFile`` if a part is lost."""
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise gzip.BadGzipFile(str(error)) from None
+
+
+def write_text(path: PathLike, text: str) -> None:
+    """Write a file in UTF-8, packed when named .gz; it appears whole or not at all."""
+    try:
+        content = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        msg = f"{error.object[error.start : error.end]!r} cannot be written as UTF-8."
+        raise DataError(msg) from None
+    write_chunks(path, [content])
+
+
+def write_chunks(path: PathLike, chunks: Iterable[bytes]) -> None:
+    """Write a file, packed when named .gz; it appears whole or not at all.
+
+    The content goes to a temporary file in the same folder, which then takes the name:
+    whatever happens, the file is the old one or the new one, never half of it.
+    """
+    path = Path(path)
+    chunks = iter(chunks)
+    start = next(chunks, b"")  # problems with the content come before any file
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        msg = f"cannot write {str(path)!r}: {error.strerror}."
+        raise DataError(msg) from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            if path.suffix.lower() == ".gz":
+                with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+                    packed.write(start)
+                    packed.writelines(chunks)
+            else:
+                file.write(start)
+                file.writelines(chunks)
+        Path(temporary).chmod(_usual_mode(path))
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _usual_mode(path: Path) -> int:
+    """Keep the permissions of a file replaced; a new one gets the usual ones."""
+    if path.exists():
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
