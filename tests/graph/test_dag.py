@@ -117,9 +117,9 @@ def test_a_graph_of_1500_variables_is_handled_at_once():
         tuple(rng.choice(i, size=min(i, 4), replace=False).tolist()) for i in range(n)
     ]
     dag = Dag(tuple(f"v{i}" for i in range(n)), tuple(parents))
-    start = time.perf_counter()
+    start = time.process_time()
     found = dag.cpdag()
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert len(found.directed) + len(found.undirected) == dag.n_arcs
 
 
