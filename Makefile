@@ -7,7 +7,7 @@ CORE_SOURCES := CMakeLists.txt pyproject.toml $(wildcard cpp/core/*/* cpp/bind/*
 PACKAGES := $(wildcard src/bayesmend/*/__init__.py src/bayesmend/*/*/__init__.py)
 BUILD_FLAGS ?= --config-settings=cmake.define.BAYESMEND_WERROR=ON
 
-.PHONY: demo test lint format stubs bench bench-augment bench-em preflight clean
+.PHONY: demo test lint format stubs reproduce bench bench-augment bench-em preflight clean
 
 demo: $(VENV)/.installed
 	$(BIN)/bayesmend demo --out demo
@@ -31,6 +31,11 @@ format: $(VENV)/.lint
 
 stubs: $(VENV)/.installed
 	$(BIN)/python -m nanobind.stubgen -m bayesmend._core -o src/bayesmend/_core.pyi
+
+# make reproduce ONLY="table1 table2" QUICK=1 JOBS=4 DATA=/path/to/data OUT=folder
+reproduce: $(VENV)/.installed
+	$(BIN)/python -m experiments $(or $(ONLY),all) $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS)) \
+	  $(if $(DATA),--data "$(DATA)") $(if $(OUT),--out "$(OUT)")
 
 bench: $(VENV)/.installed $(VENV)/.peers
 	$(BIN)/python -m benchmarks.speed
@@ -63,15 +68,15 @@ $(VENV)/.created: | preflight
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.created $(CORE_SOURCES) $(PACKAGES)
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --no-build-isolation $(BUILD_FLAGS) --editable ".[test]"
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --no-build-isolation $(BUILD_FLAGS) --editable ".[cli,frames,networkx]" --group test
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet "ruff>=0.11" "mypy>=1.15" "clang-format>=19"
+	$(BIN)/python -m pip install --quiet --group lint
 	@touch $@
 
 $(VENV)/.peers: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet "pyagrum>=2.0" "pgmpy>=1.0" "causal-learn>=0.1.4" "matplotlib>=3.9"
+	$(BIN)/python -m pip install --quiet --group peers
 	@touch $@
 
 clean:

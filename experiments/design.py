@@ -18,7 +18,7 @@ from typing import Any
 from bayesmend.data.table import IncompleteData
 from bayesmend.hiding.record import Hidden
 from bayesmend.network.network import Network
-from experiments.sources import DataFolder
+from experiments.data import DataFolder, digest
 
 __all__ = [
     "ACCURACY",
@@ -231,7 +231,7 @@ class Block:
         that have it; settings with repetitions of their own count by their numbers of
         them in the whole design.
     published : str
-        The name of the published block, in `experiments.published`.
+        The name of the published block, in `experiments.paper.published`.
     is_drawn : bool
         Whether the figure shows it.
     """
@@ -373,4 +373,4 @@ def fingerprint(parameters: Mapping[str, Any]) -> str:
     False
     """
     text = json.dumps(parameters, sort_keys=True, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return digest(text.encode())

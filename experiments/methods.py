@@ -12,14 +12,14 @@ from bayesmend.errors import ParameterError
 from bayesmend.inference.impute import impute
 from bayesmend.learning.augment import AugmentResult, learn_exact, learn_local
 from bayesmend.learning.em import learn_em
-from experiments.classifiers import (
+from experiments.design import Answer, Method, Task
+from experiments.peers.classifiers import (
     KERNELS,
     Kernel,
     predict_class,
     predict_class_semi_supervised,
 )
-from experiments.design import Answer, Method, Task
-from experiments.imputers import impute_mode
+from experiments.peers.imputers import impute_mode
 
 __all__ = [
     "EM",

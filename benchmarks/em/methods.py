@@ -16,7 +16,7 @@ from bayesmend import (
 from bayesmend.errors import BayesmendError
 from benchmarks.em.peers import mend_with_pyagrum
 from benchmarks.speed.peers import learn_with_peer
-from experiments.imputers import impute_forest, impute_knn, impute_mode
+from experiments.peers.imputers import impute_forest, impute_knn, impute_mode
 
 
 @dataclass(frozen=True)

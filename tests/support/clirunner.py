@@ -9,20 +9,20 @@ from typer.testing import CliRunner
 from bayesmend.cli.app import app
 
 
-def run(*args, stdin=None):
+def run(*args, stdin=None, app=app):
     return CliRunner().invoke(app, [str(a) for a in args], input=stdin)
 
 
-def ok(*args, stdin=None):
+def ok(*args, stdin=None, app=app):
     """Run a command that must succeed in silence; give its stdout."""
-    result = run(*args, stdin=stdin)
+    result = run(*args, stdin=stdin, app=app)
     assert (result.exit_code, result.stderr) == (0, "")
     return result.stdout
 
 
-def fails(code, *args, stdin=None):
+def fails(code, *args, stdin=None, app=app):
     """Run a command that must fail; give the last line of stderr."""
-    result = run(*args, stdin=stdin)
+    result = run(*args, stdin=stdin, app=app)
     assert (result.exit_code, result.stdout) == (code, "")
     assert code == 2 or result.stderr.count("\n") == 1
     return result.stderr.splitlines()[-1]

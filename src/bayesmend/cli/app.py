@@ -23,7 +23,6 @@ from bayesmend.cli.options import (
     States,
     Table,
 )
-from bayesmend.cli.reproduce import reproduce
 from bayesmend.cli.structure import structure
 from bayesmend.cli.terminal import (
     STREAM,
@@ -264,7 +263,6 @@ app.command()(impute)
 app.command()(query)
 app.command()(structure)
 app.command()(demo)
-app.command()(reproduce)
 
 
 # What each way of hiding accepts besides its own option.

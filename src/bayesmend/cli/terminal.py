@@ -39,6 +39,7 @@ __all__ = [
     "Commands",
     "check_outputs",
     "check_stdout",
+    "failures_on_one_line",
     "json_text",
     "notice",
     "open_table",
@@ -65,23 +66,30 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; exit 1 for an error and 130 for Ctrl-C."""
-        try:
-            with _warnings_on_stderr():
-                return super().invoke(ctx)
-        except KeyboardInterrupt:
-            sys.stderr.write("Interrupted.\n")
-            raise typer.Exit(130) from None
-        except Exception as error:
-            # What Typer itself raises (exit, usage errors) and a reader that went
-            # away are handled one level up.
-            if hasattr(error, "exit_code") or isinstance(
-                error, typer.Abort | BrokenPipeError
-            ):
-                raise
-            sys.stderr.write(f"Error: {_sentence(error)}\n")
-            if ctx.meta.get(_DEBUG):
-                traceback.print_exc()
-            raise typer.Exit(1) from None
+        with failures_on_one_line(ctx):
+            return super().invoke(ctx)
+
+
+@contextmanager
+def failures_on_one_line(ctx: typer.Context) -> Iterator[None]:
+    """Report a failure on stderr; exit 1 for an error and 130 for Ctrl-C."""
+    try:
+        with _warnings_on_stderr():
+            yield
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted.\n")
+        raise typer.Exit(130) from None
+    except Exception as error:
+        # What Typer itself raises (exit, usage errors) and a reader that went away
+        # are handled one level up.
+        if hasattr(error, "exit_code") or isinstance(
+            error, typer.Abort | BrokenPipeError
+        ):
+            raise
+        sys.stderr.write(f"Error: {_sentence(error)}\n")
+        if ctx.meta.get(_DEBUG):
+            traceback.print_exc()
+        raise typer.Exit(1) from None
 
 
 def remember_debug(ctx: typer.Context, value: bool) -> bool:

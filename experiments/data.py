@@ -1,0 +1,165 @@
+"""Where the data of the experiments are, and where to get them.
+
+They are read from one folder: tables as CSV files with a header, networks as BIF files
+in its subfolder ``networks``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from bayesmend.data.table import IncompleteData
+from bayesmend.datasets import available_networks, load_network
+from bayesmend.errors import DataError
+from bayesmend.formats import read_network
+from bayesmend.network.network import Network
+
+__all__ = ["VARIABLE", "DataFolder", "digest", "network_file", "network_files"]
+
+VARIABLE = "BAYESMEND_DATA"
+"""The environment variable that names the folder of data."""
+
+_UCI = "UCI Machine Learning Repository, https://archive.ics.uci.edu/dataset"
+_GRUDER = "data 'gruder' of the R package longmera (Gruder et al. 1993)"
+_BNLEARN = "Bayesian Network Repository, https://www.bnlearn.com/bnrepository"
+_STAND_IN = (
+    "a stand-in for an unpublished network, not for download: make it, a tree-"
+    "augmented naive Bayes network over"
+)
+
+GUIDE = "docs/howto/reproduce.md"
+"""Where the documentation says how each file is prepared from its source."""
+
+SOURCES = {
+    "car.csv": f"Car Evaluation, {_UCI}/19",
+    "lucas.csv": (
+        "LUCAS0, the 2,000 training instances, Causality Workbench, "
+        "http://www.causality.inf.ethz.ch/data/LUCAS.html"
+    ),
+    "mushroom.csv": f"Mushroom, {_UCI}/73",
+    "primary_tumor.csv": f"Primary Tumor, {_UCI}/83",
+    "smoking_waves.csv": f"{_GRUDER}, one row a subject with its four waves",
+    "soybean.csv": f"Soybean (Large), training and test rows, {_UCI}/90",
+    "spect.csv": f"SPECT Heart, training and test rows, {_UCI}/95",
+    "votes.csv": f"Congressional Voting Records, {_UCI}/105",
+    "networks/bnrep_foodallergy1.bif": "network foodallergy1 of the R package bnRep",
+    "networks/surrogate_breast8.bif": (
+        f"{_STAND_IN} 8 binary variables, from Breast Cancer, {_UCI}/14"
+    ),
+    "networks/surrogate_prostate11_tan.bif": (
+        f"{_STAND_IN} 11 binary variables, from Hepatitis, {_UCI}/46"
+    ),
+}
+SOURCES |= {
+    f"networks/{name}.bif": f"{name.upper()}, {_BNLEARN}"
+    for name in ("alarm", "child", "insurance")
+}
+
+
+def digest(content: bytes) -> str:
+    """Give the beginning of a SHA-256, the checksum of raw rows.
+
+    Examples
+    --------
+    >>> digest(b"abc")
+    'ba7816bf8f01'
+    """
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+def network_file(name: str) -> str:
+    """Give the name of a network's file within the folder of data."""
+    return f"networks/{name}.bif"
+
+
+def network_files(name: str) -> tuple[str, ...]:
+    """Give the files that a network needs: none when it ships with the package."""
+    return () if name in available_networks() else (network_file(name),)
+
+
+@dataclass(frozen=True, slots=True)
+class DataFolder:
+    """The folder that holds the data; None when none was named.
+
+    Examples
+    --------
+    >>> DataFolder(None).network("asia")            # ships with the package
+    Network(8 variables, 8 arcs, 18 parameters)
+    >>> DataFolder(None).table("car.csv")
+    Traceback (most recent call last):
+    ...
+    bayesmend.errors.DataError: no folder of data is named. Name one with --data ...
+    """
+
+    path: Path | None
+
+    @classmethod
+    def find(cls, path: Path | None = None) -> DataFolder:
+        """Take the folder given, or the one that the environment names."""
+        named = os.environ.get(VARIABLE)
+        return cls(path or (Path(named) if named else None))
+
+    def check(self, files: Iterable[str]) -> None:
+        """Raise DataError, naming a public source for each file that is not there."""
+        absent = [file for file in files if not self._is_there(file)]
+        if not absent:
+            return
+        wanted = "; ".join(f"{name} ({_source(name)})" for name in absent)
+        if self.path is None:
+            lack = (
+                f"no folder of data is named. Name one with --data or {VARIABLE}, with "
+                "these files in it"
+            )
+        else:
+            lack = f"folder '{self.path}' lacks data. Put there"
+        message = f"{lack}: {wanted}. How to prepare each: {GUIDE}."
+        raise DataError(message)
+
+    def table(self, file: str) -> IncompleteData:
+        """Read a table; every column is text."""
+        self.check([file])
+        return _read_table(self._place(file))
+
+    def network(self, name: str) -> Network:
+        """Read a network; those that ship with the package need no folder."""
+        if name in available_networks():
+            return load_network(name)
+        self.check([network_file(name)])
+        return _read_network(self._place(network_file(name)))
+
+    def checksums(self, files: Iterable[str]) -> dict[str, str]:
+        """Give the beginning of the SHA-256 of files, the same packed or not."""
+        files = sorted(files)
+        self.check(files)
+        return {file: _checksum(self._place(file)) for file in files}
+
+    def _place(self, file: str) -> Path:
+        assert self.path is not None
+        packed = self.path / f"{file}.gz"
+        return packed if packed.exists() else self.path / file
+
+    def _is_there(self, file: str) -> bool:
+        return self.path is not None and self._place(file).is_file()
+
+
+def _source(file: str) -> str:
+    return SOURCES.get(file, "a file of your own")
+
+
+@lru_cache(maxsize=64)
+def _checksum(path: Path) -> str:
+    content = path.read_bytes()
+    if path.suffix == ".gz":
+        content = gzip.decompress(content)
+    return digest(content)
+
+
+# Each run reads its table anew, thousands of times.
+_read_table = lru_cache(maxsize=16)(IncompleteData.from_csv)
+_read_network = lru_cache(maxsize=16)(read_network)

@@ -1,0 +1,1 @@
+"""Other ways to fill missing cells, from other packages or the literature."""

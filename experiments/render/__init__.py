@@ -1,0 +1,1 @@
+"""From raw rows to tables and figures."""

@@ -1,0 +1,446 @@
+"""Experiments beyond the paper: what they hide, what they measure, how they look."""
+
+import math
+import warnings
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+from support import oracle
+
+from bayesmend.data.table import IncompleteData
+from bayesmend.datasets import load_network
+from bayesmend.errors import DataError, ParameterError, ShortfallWarning
+from bayesmend.graph.dag import Dag
+from bayesmend.hiding.mechanisms import hide_value_per_variable
+from bayesmend.network.network import Network
+from experiments.beyond import imputation, measuring, optimism, optimum, real
+from experiments.catalog import load_experiment
+from experiments.data import DataFolder
+from experiments.design import Answer, Run, Task
+from experiments.hiding import MECHANISMS, hide, hide_one_value
+from experiments.render.figure import write_figures
+from experiments.render.page import render_tables, write_results
+from experiments.render.results import summarise
+from experiments.run.runner import RunError, execute, run_experiment
+from experiments.run.selection import select
+
+NOWHERE = DataFolder(None)
+SWEEPS = ("imputation", "optimism")
+
+
+def task_of(experiment, name, repetition=0, folder=NOWHERE):
+    setting = next(s for s in experiment.settings if s.name == name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShortfallWarning)
+        return experiment.make(Run(setting, repetition, experiment.seed), folder)
+
+
+def method_of(experiment, name):
+    return next(m for m in experiment.methods if m.name == name)
+
+
+def asia_table(n_rows=2000, seed=1):
+    return load_network("asia").sample(n_rows, seed=seed)
+
+
+# --- mechanisms -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_the_same_generator_hides_the_same_cells(mechanism):
+    table = asia_table(200)
+    first, second = (
+        hide(table, mechanism, 0.2, generator=np.random.default_rng(3))
+        for _ in range(2)
+    )
+    assert list(first.cells()) == list(second.cells())
+    assert first.n_hidden > 0
+
+
+@pytest.mark.parametrize("mechanism", ["mcar", "mnar"])
+def test_every_variable_is_holed_at_the_rate(mechanism):
+    hidden = hide(asia_table(), mechanism, 0.3, generator=np.random.default_rng(1))
+    shares = np.array(list(hidden.counts.values())) / 2000
+    assert shares == pytest.approx(0.3, abs=0.06)
+
+
+def test_under_mar_a_fifth_of_the_variables_stays_observed():
+    hidden = hide(asia_table(), "mar", 0.3, generator=np.random.default_rng(1))
+    shares = np.array(list(hidden.counts.values())) / 2000
+    assert np.count_nonzero(shares == 0) == 1  # of eight
+    assert shares[shares > 0] == pytest.approx(0.3, abs=0.06)
+
+
+def test_one_value_hides_a_share_of_one_state_and_leaves_the_rest():
+    table = asia_table(500)
+    hidden = hide_one_value(table, 0.4, generator=np.random.default_rng(2))
+    for variable in range(table.n_vars):
+        codes = set(hidden.true_codes[hidden.variables == variable].tolist())
+        assert len(codes) <= 1
+        for code in codes:
+            column = table.codes[:, variable]
+            left = hidden.data.codes[:, variable]
+            there = np.count_nonzero(column == code)
+            assert np.count_nonzero(left == 255) == round(0.4 * there)
+
+
+def test_a_variable_without_a_value_has_nothing_to_hide():
+    codes = np.array([[255, 0], [255, 1]], dtype=np.uint8)
+    table = IncompleteData.from_codes(codes, names=["a", "b"], states=["xy", "uv"])
+    hidden = hide_one_value(table, 1.0, generator=np.random.default_rng(0))
+    assert hidden.counts == {"a": 0, "b": 1}
+
+
+def test_an_unknown_mechanism_is_refused():
+    with pytest.raises(ParameterError, match="mechanism must be one of mcar, mar, mna"):
+        hide(asia_table(5), "mcr", 0.1, generator=np.random.default_rng(0))
+
+
+# --- measures -------------------------------------------------------------------------
+
+
+def joint_of(network):
+    parents = [list(members) for members in network.dag.parents]
+    cpts = [cpt.tolist() for cpt in network.cpts]
+    return oracle.joint_distribution(parents, network.card.tolist(), cpts)
+
+
+def small_network(seed):
+    """Three variables with random tables, a zero among them."""
+    generator = np.random.default_rng(seed)
+    dag = Dag.from_arcs("abc", [("a", "c"), ("b", "c")])
+    tables = [generator.dirichlet([1.0] * 2, 1), generator.dirichlet([1.0] * 3, 1)]
+    tables.append(generator.dirichlet([1.0] * 2, 6))
+    tables[2][0] = [1.0, 0.0]
+    return Network(dag, (("n", "y"), ("u", "v", "w"), ("n", "y")), tuple(tables))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_entropy_is_that_of_the_joint_distribution(seed):
+    network = small_network(seed)
+    exact = -sum(p * math.log(p) for p in joint_of(network).values() if p > 0)
+    assert measuring.entropy(network) == pytest.approx(exact, abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_divergence_is_that_of_the_joint_distributions(seed):
+    true = small_network(seed)
+    learned = Network.fit(true.dag, true.sample(50, seed=seed), method="posterior")
+    one, two = joint_of(true), joint_of(learned)
+    exact = sum(p * math.log(p / two[row]) for row, p in one.items() if p > 0)
+    found = measuring.divergence(true, learned)
+    assert found == pytest.approx(exact, abs=0.02 + 0.1 * exact)
+    assert measuring.divergence(true, true) == 0.0
+
+
+def test_a_method_without_a_network_gets_that_of_its_table():
+    experiment = load_experiment("optimism")
+    task = task_of(experiment, "asia/1000/mcar/10")
+    complete = method_of(experiment, "complete")
+    answer = complete.solve(task, seed=1, n_threads=1)
+    assert answer.completed.is_complete
+    assert task.hidden.accuracy(answer.completed) == 1.0
+    found = measuring.measure_probabilities(task, answer)
+    assert found["shd"] <= 6
+    assert 0 < found["divergence"] < 0.05
+    assert abs(found["entropy_excess"]) < 0.1
+    assert measuring.measure_structure(task, answer) == {"shd": found["shd"]}
+
+
+def test_a_network_that_was_learned_is_measured_itself():
+    experiment = load_experiment("optimism")
+    task = task_of(experiment, "asia/100/mcar/10")
+    answer = Answer(task.data, network=task.network)
+    assert measuring.measure_probabilities(task, answer) == {
+        "shd": 0,
+        "divergence": 0.0,
+        "entropy_excess": 0.0,
+        "log_loss": measuring.log_loss(task.network, task.hidden),
+    }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_log_loss_is_that_of_the_posterior_by_enumeration(seed):
+    network = small_network(seed)
+    holed = hide(
+        network.sample(30, seed=seed),
+        "mcar",
+        0.2,
+        generator=np.random.default_rng(seed),
+    ).data
+    hidden = hide(holed, "mcar", 0.3, generator=np.random.default_rng(seed + 10))
+    joint, losses = joint_of(network), []
+    for row, name, label in hidden.cells():
+        variable = network.names.index(name)
+        true = network.states[variable].index(label)
+        observed = hidden.data.codes[row].tolist()
+        weights = [0.0] * len(network.states[variable])
+        for states, p in joint.items():
+            if all(c in (255, s) for c, s in zip(observed, states, strict=True)):
+                weights[states[variable]] += p
+        losses.append(-math.log(weights[true] / sum(weights)))
+    assert measuring.log_loss(network, hidden) == pytest.approx(np.mean(losses))
+
+
+def test_without_a_hidden_cell_there_is_no_log_loss():
+    hidden = hide(asia_table(10), "mcar", 0.0, generator=np.random.default_rng(1))
+    assert math.isnan(measuring.log_loss(load_network("asia"), hidden))
+
+
+def test_too_regular_a_table_gives_too_little_entropy():
+    # Half of the cells hidden at random: augmentation makes them fit too well.
+    experiment = load_experiment("optimism")
+    local = method_of(experiment, "local")
+    found = []
+    for repetition in range(2):
+        task = task_of(experiment, "asia/1000/mcar/50", repetition)
+        answer = local.solve(task, seed=1, n_threads=1, **local.options)
+        found.append(measuring.measure_probabilities(task, answer)["entropy_excess"])
+    assert max(found) < -0.1
+
+
+# --- designs --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("imputation", ["asia/mcar/5", "asia/mar/30", "asia/mnar/20"]),
+        ("optimism", ["asia/100/mcar/2", "asia/100/one-value/50"]),
+    ],
+)
+def test_a_sweep_holes_the_same_sample(name, settings):
+    experiment = load_experiment(name)
+    tables = []
+    for setting in settings:
+        task = task_of(experiment, setting)
+        codes = task.data.codes.copy()
+        codes[task.hidden.rows, task.hidden.variables] = task.hidden.true_codes
+        tables.append(codes)
+    for codes in tables[1:]:
+        np.testing.assert_array_equal(codes, tables[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "n_settings"),
+    [("imputation", 4 * 3 * 4), ("optimism", 2 * 2 * 3 * 6), ("optimum", 5 * 2)],
+)
+def test_a_sweep_has_a_place_for_every_line(name, n_settings):
+    experiment = load_experiment(name)
+    assert len(experiment.settings) == n_settings
+    places = [
+        experiment.curves.place(block, method)
+        for block in experiment.blocks
+        for method in experiment.methods
+        if method.name != "exact"
+    ]
+    positions = {(place.panel, place.x, place.curve) for place in places}
+    assert len(positions) == len(places)
+
+
+def test_optimum_uses_the_tables_of_table_1():
+    ours, theirs = load_experiment("optimum"), load_experiment("table1")
+    for repetition in range(3):
+        for state in (0, 1):
+            name = f"asia/{state}"
+            one, two = (task_of(e, name, repetition) for e in (ours, theirs))
+            np.testing.assert_array_equal(one.data.codes, two.data.codes)
+
+
+def asia_with_holes():
+    table = asia_table(100, seed=3)
+    return Task(hide_value_per_variable(table, 1, state=1, seed=1))
+
+
+def test_an_answer_attains_the_optimum_or_says_how_much_it_lacks():
+    experiment, task = load_experiment("optimum"), asia_with_holes()
+    exact = method_of(experiment, "exact")
+    best = exact.solve(task, seed=1, n_threads=1, **exact.options)
+    assert optimum.measure(task, best, time_limit=60) == {"attained": 1.0, "loss": 0.0}
+    worse = replace(best, score=best.score - 0.25)
+    found = optimum.measure(task, worse, time_limit=60)
+    assert found == {"attained": 0.0, "loss": pytest.approx(0.25)}
+
+
+def test_a_score_above_the_proven_optimum_is_an_error_that_names_the_run():
+    experiment = select(load_experiment("optimum"), methods=["local-1-r1"])
+    method = experiment.methods[0]
+    run = Run(experiment.settings[0], 3, experiment.seed)
+    sound = execute(experiment, (run, method), NOWHERE, n_threads=1)
+
+    def boast(task, **options):
+        answer = method.solve(task, **options)
+        return replace(answer, score=answer.score + sound["loss"] + gain)
+
+    gain = 1e-3
+    boasting = replace(method, solve=boast)
+    wanted = r"setting asia/0, repetition 3, method local-1-r1: score .* is above the"
+    with pytest.raises(RunError, match=wanted):
+        execute(experiment, (run, boasting), NOWHERE, n_threads=1)
+    gain = 1e-8
+    row = execute(experiment, (run, boasting), NOWHERE, n_threads=1)
+    assert (row["attained"], row["loss"]) == (1.0, 0.0)
+
+
+def test_without_a_proof_nothing_is_said_about_the_optimum(monkeypatch):
+    task = asia_with_holes()
+    monkeypatch.setattr(
+        "bayesmend.learning.augment.result.AugmentResult.is_optimal",
+        property(lambda _: False),
+    )
+    found = optimum.measure(task, Answer(task.data, score=-1.0), time_limit=59)
+    assert found == {"attained": None, "loss": None}
+
+
+def test_lucas_is_holed_as_in_table_2(tmp_path):
+    load_network("lucas").sample(50, seed=1).write_csv(tmp_path / "lucas.csv")
+    task = task_of(load_experiment("optimum"), "lucas/1", 0, DataFolder(tmp_path))
+    assert set(task.hidden.true_codes.tolist()) == {1}
+    assert max(task.hidden.counts.values()) == 2
+
+
+def test_real_holes_stay_and_a_tenth_of_the_rest_is_hidden(tmp_path):
+    holed = hide(asia_table(), "mcar", 0.2, generator=np.random.default_rng(1)).data
+    holed.write_csv(tmp_path / "votes.csv")
+    task = task_of(load_experiment("real"), "votes", 0, DataFolder(tmp_path))
+    observed = np.count_nonzero(~holed.missing_mask)
+    assert task.hidden.n_candidates == observed
+    assert task.hidden.n_hidden == pytest.approx(0.1 * observed, rel=0.1)
+    assert task.data.missing_mask[holed.missing_mask].all()
+    answer = method_of(load_experiment("real"), "mode").solve(task, seed=1, n_threads=1)
+    assert answer.completed.is_complete
+
+
+def test_every_contender_runs_on_every_sample():
+    for name in ("imputation", "real"):
+        counts = Counter(
+            (run.setting.name, method.name)
+            for run, method in load_experiment(name).runs()
+        )
+        assert set(counts.values()) == {10}
+
+
+@pytest.mark.parametrize("module", [imputation, optimism, optimum, real])
+def test_designs_ask_only_for_files_with_a_known_source(module):
+    experiment = module.design()
+    with pytest.raises(DataError, match="Name one with --data") as caught:
+        NOWHERE.check(experiment.files)
+    assert "a file of your own" not in str(caught.value)
+
+
+def test_a_quick_run_leaves_out_settings_unless_they_are_named():
+    experiment = load_experiment("imputation")
+    quick = {s.name for s in select(experiment, quick=True).settings}
+    assert quick == {"asia/mcar/10", "asia/mcar/30", "asia/mnar/30", "alarm/mcar/10"}
+    named = select(experiment, quick=True, settings=["child/mar"]).settings
+    assert {len(s.repetitions) for s in named} == {2}
+    assert {s.name for s in named} == {f"child/mar/{x}" for x in (5, 10, 20, 30)}
+
+
+# --- runs, tables, figures ------------------------------------------------------------
+
+
+def shrunk(name, settings, methods, n_rows=60, repetitions=2):
+    """A part of an experiment on a few rows."""
+    part = select(
+        load_experiment(name),
+        settings=settings,
+        methods=methods,
+        repetitions=repetitions,
+    )
+    smaller = tuple(
+        replace(s, parameters={**s.parameters, "n_rows": n_rows}) for s in part.settings
+    )
+    return replace(part, settings=smaller)
+
+
+PEERS = ["iterative-forest", "iterative-logistic", "miceforest", "knn", "mode"]
+
+
+def test_every_peer_leaves_its_row():
+    part = shrunk("imputation", ["asia/mar/20"], [*PEERS, "auto", "local", "complete"])
+    part = replace(
+        part,
+        methods=tuple(
+            replace(m, options={**m.options, **_faster(m)}) for m in part.methods
+        ),
+    )
+    units = [unit for unit in part.runs() if unit[0].repetition == 0]
+    rows = [execute(part, unit, NOWHERE, n_threads=1) for unit in units]
+    assert [row["method"] for row in rows] == [m.name for m in part.methods]
+    assert len({row["table"] for row in rows}) == 1
+    assert all(0 <= row["accuracy"] <= 1 and row["shd"] >= 0 for row in rows)
+    auto = next(row for row in rows if row["method"] == "auto")
+    assert auto["chosen"]
+
+
+def _faster(method):
+    fewer = {"n_trees": 5, "rounds": 1, "time_limit": 1.0}
+    return {name: value for name, value in fewer.items() if name in method.options}
+
+
+def test_a_sweep_is_written_as_one_line_per_setting_and_as_curves(tmp_path):
+    part = shrunk("optimism", ["asia/100/mcar/2", "asia/100/mnar/10"], None)
+    methods = (method_of(part, "local"), method_of(part, "complete"))
+    measures = tuple(
+        m for m in part.measures if m.name in ("accuracy", "entropy_excess")
+    )
+    part = replace(part, methods=methods, measures=measures)
+    rows = run_experiment(
+        part, tmp_path / "optimism.jsonl", folder=NOWHERE, say=lambda _: None
+    )
+    assert len(rows) == 3 * 2 * 2  # settings that start so: mcar/2, mcar/20, mnar/10
+    results = summarise(part, rows)
+    write_results(results, tmp_path)
+    page = (tmp_path / "optimism.md").read_text()
+    assert "| setting | hidden cells (%) | augmentation | nothing hidden |" in page
+    assert page.count("\n| ASIA, n = 100, mcar | 2 |") == 3  # two measures, seconds
+    accuracy = page[page.index("## Accuracy") : page.index("## Entropy")]
+    assert "nothing hidden" not in accuracy
+    assert "**" not in page[page.index("## Entropy") :]
+    paths = write_figures(results, tmp_path)
+    drawn = (tmp_path / "optimism-entropy_excess.svg").read_text()
+    assert len(paths) == 4
+    for text in ("ASIA, n = 100, mnar", "augmentation", "nothing hidden", "hidden cel"):
+        assert text in drawn
+
+
+def test_fewer_repetitions_are_told_in_brackets(tmp_path):
+    part = shrunk("imputation", ["asia/mcar/5"], ["knn", "mode"], 40, repetitions=3)
+    raw = tmp_path / "imputation.jsonl"
+    run_experiment(
+        select(part, methods=["knn"]), raw, folder=NOWHERE, say=lambda _: None
+    )
+    once = select(part, methods=["mode"], repetitions=1)
+    rows = run_experiment(once, raw, folder=NOWHERE, say=lambda _: None)
+    line = render_tables(summarise(part, rows)).split("ASIA, MCAR | 5 |")[1]
+    first, second = line.split("\n")[0].strip(" |").split(" | ")
+    assert "±" in first or "[" in first
+    assert second.endswith(" (1)")
+
+
+def test_optimum_shows_a_curve_for_each_locality(tmp_path):
+    names = ["local-1-r1", "local-1-r5", "local-2-r1", "local-1-r5-mode", "exact"]
+    part = select(
+        load_experiment("optimum"), settings=["asia"], methods=names, repetitions=3
+    )
+    rows = run_experiment(
+        part, tmp_path / "optimum.jsonl", folder=NOWHERE, say=lambda _: None
+    )
+    attained = {
+        row["method"]: row["attained"] for row in rows if row["repetition"] == 0
+    }
+    assert attained["exact"] == 1.0
+    results = summarise(part, rows)
+    page = render_tables(results)
+    assert "| setting | restarts | t = 1 | t = 2 | t = 1, the modes too |" in page
+    assert "in `optimum.csv`, the paired tests in `optimum-tests.csv`." in page
+    assert not any(line.is_best for line in results.lines)
+    line = next(x for x in results.lines if x.method.name == "exact")
+    low = 100 * stats.binomtest(3, 3).proportion_ci(0.95, method="exact").low
+    assert (line.interval.low, line.interval.high) == (pytest.approx(low), 100.0)
+    write_figures(results, tmp_path)
+    assert "t = 1, the modes too" in (tmp_path / "optimum.svg").read_text()
