@@ -1,7 +1,6 @@
 """What every format must do: read back what it wrote, and refuse the rest politely."""
 
 import gzip
-import time
 import warnings
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.shared import DATA
 from support.strategies import LABELS, networks
+from support.timing import within
 
 from bayesmend import (
     Dag,
@@ -176,9 +176,8 @@ def test_large_networks_read_back_equal_in_other_formats(name, file):
 
 @needs_networks
 def test_munin_is_read_in_less_than_three_seconds():
-    start = time.perf_counter()
-    read_network(FOLDER / "munin.bif.gz")
-    assert time.perf_counter() - start < 3
+    with within(3):
+        read_network(FOLDER / "munin.bif.gz")
 
 
 @needs_networks
@@ -255,7 +254,9 @@ def test_a_byte_order_mark_is_skipped(tmp_path):
     assert read_network(path) == load_network("asia")
 
 
-@pytest.mark.parametrize("content", [b"not gzip", gzip.compress(b"x" * 999)[:-9]])
+@pytest.mark.parametrize(
+    "content", [b"not gzip", gzip.compress(b"x" * 999, mtime=0)[:-9]]
+)
 def test_a_broken_gzip_file_is_refused(content, tmp_path):
     path = tmp_path / "net.bif.gz"
     path.write_bytes(content)

@@ -1,13 +1,13 @@
 """Graphs, equivalence classes and distances."""
 
 import random
-import time
 
 import numpy as np
 import pytest
 from hypothesis import given
 from support import oracle
 from support.strategies import dags
+from support.timing import within
 
 from bayesmend import (
     Cpdag,
@@ -117,9 +117,8 @@ def test_a_graph_of_1500_variables_is_handled_at_once():
         tuple(rng.choice(i, size=min(i, 4), replace=False).tolist()) for i in range(n)
     ]
     dag = Dag(tuple(f"v{i}" for i in range(n)), tuple(parents))
-    start = time.process_time()
-    found = dag.cpdag()
-    assert time.process_time() - start < 1
+    with within(1):
+        found = dag.cpdag()
     assert len(found.directed) + len(found.undirected) == dag.n_arcs
 
 

@@ -3,7 +3,6 @@
 import collections
 import itertools
 import math
-import time
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from support import oracle
 from support.asking import empty_rows, grid, plain, possible, table
 from support.shared import DATA
 from support.strategies import MISSING, networks_with_holes
+from support.timing import within
 
 import bayesmend as bm
 from bayesmend.errors import DataError, InferenceError, ParameterError
@@ -214,11 +214,9 @@ def test_a_thousand_variables_with_few_holes_answer_in_milliseconds():
         row[rng.choice(network.n_vars, 3, replace=False)] = MISSING
     holed = data.with_codes(codes)
     bm.explain(network, holed)
-    start = time.perf_counter()
-    found = bm.explain(network, holed)
-    seconds = (time.perf_counter() - start) / data.n_rows
+    with within(0.05 * data.n_rows):
+        found = bm.explain(network, holed)
     assert found.completed.is_complete
-    assert seconds < 0.05
     assert (found.log_probability >= network.log_likelihood(data) - 1e-9).all()
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 from support import oracle
 from support.asking import empty_rows, grid, plain, table
-from support.ctrlc import ctrl_c_after
 from support.strategies import MISSING, networks_with_holes
+from support.timing import ctrl_c_after
 
 import bayesmend as bm
 from bayesmend import _core

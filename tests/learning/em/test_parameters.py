@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import oracle
 from support.asking import grid, plain
-from support.ctrlc import ctrl_c_after
 from support.emcases import Case, flat, random_case
 from support.strategies import MISSING
+from support.timing import ctrl_c_after, within
 
 import bayesmend as bm
 from bayesmend.errors import (
@@ -229,9 +229,9 @@ def slow_table():
 def test_a_time_limit_returns_what_there_is(n_threads):
     dag, data = slow_table()
     options = {"tol": 1e-300, "max_iter": 10**6, "n_threads": n_threads}
-    found = bm.fit_parameters(dag, data, time_limit=0.2, **options)
+    with within(0.7):
+        found = bm.fit_parameters(dag, data, time_limit=0.2, **options)
     assert not found.converged
-    assert found.seconds < 0.7
     again = bm.log_evidence(found.network, data).sum()
     assert found.log_likelihood[-1] == pytest.approx(again)
 
