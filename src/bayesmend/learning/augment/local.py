@@ -334,16 +334,24 @@ class LocalSearch:
         kind = "start" if before is None else "structure"
         trace.append(TraceEntry(found.score, kind, self.clock.seconds))
         reached = _Reached(found.dag, completion, found.score, trace)
-        if not interrupted:
-            mender = self.problem.dag_mender(found.dag)
-            better, interrupted = mender.improve(completion, left or 0.0)
-            score = float(mender.score(better))
-            if score > found.score + 1e-9:
-                trace.append(TraceEntry(score, "completion", self.clock.seconds))
-            reached.completion, reached.score = better, score
+        try:
+            interrupted = interrupted or self._complete(reached, left)
+        except KeyboardInterrupt:  # the structure is not lost
+            interrupted = True
         if interrupted:
             reached.stop("interrupt")
         return reached
+
+    def _complete(self, reached: _Reached, left: float | None) -> bool:
+        """Improve the completion of a structure; tell whether Ctrl-C came."""
+        mender = self.problem.dag_mender(reached.dag)
+        better, interrupted = mender.improve(reached.completion, left or 0.0)
+        score = float(mender.score(better))
+        if score > reached.score + 1e-9:
+            entry = TraceEntry(score, "completion", self.clock.seconds)
+            reached.trace.append(entry)
+        reached.completion, reached.score = better, score
+        return bool(interrupted)
 
     def _finish(self, best: _Reached, best_start: int, n_starts: int) -> AugmentResult:
         locally = "local optimum" if best.is_over else None
