@@ -1,15 +1,14 @@
-#include "core/augment/problem.hpp"
-
 #include <nanobind/stl/vector.h>
 
 #include <bit>
 
-#include "bind/interrupt.hpp"
+#include "bind/stop.hpp"
 #include "core/augment/bound.hpp"
 #include "core/augment/enumerate.hpp"
 #include "core/augment/exact.hpp"
 #include "core/augment/local.hpp"
 #include "core/augment/patternclimb.hpp"
+#include "core/augment/problem.hpp"
 
 namespace bayesmend::bind {
 namespace {
@@ -55,14 +54,14 @@ class Augmenter {
   Augmenter(In<std::uint8_t, 2> columns, In<std::int32_t, 1> card, In<std::uint8_t, 2> codes,
             In<std::uint32_t, 1> weight, int kind, double ess, double arc_penalty,
             In<std::uint8_t, 2> allowed, In<std::uint8_t, 2> required, In<std::int32_t, 1> limit,
-            double max_bytes)
+            double max_bytes, const WholeCall& call = {})
       : columns_(std::move(columns)),
         card_(std::move(card)),
         problem_(Table{view(columns_), view(card_), columns_.shape(0), columns_.shape(1)},
                  view(codes), view(weight),
                  ScoreRule{static_cast<ScoreKind>(kind), ess, arc_penalty},
-                 {view(allowed), view(required), view(limit)}, max_bytes, interrupted) {
-    raise_if_interrupted();
+                 {view(allowed), view(required), view(limit)}, max_bytes, call.stop()) {
+    call.raise_if_stopped();
   }
 
   // The cells in order: pattern and variable of each.
@@ -77,23 +76,18 @@ class Augmenter {
 
   nb::dict mend(In<std::uint8_t, 2> starts, std::size_t locality, double seconds,
                 std::size_t n_threads, nb::object report) {
-    Interrupt interrupt(std::move(report));
-    Deadline deadline(seconds);
+    SearchCall call(seconds, std::move(report));
     const auto completions = rows_of(starts);
     LocalResult result;
-    interrupt.run(
-        [&] {
-          result =
-              mend_from(problem_, completions, locality, n_threads, deadline, interrupt.progress());
-        },
-        [&] { deadline.ask(); });
-    interrupt.raise_others();
+    call.run_aside([&](const Stop& stop) {
+      result = mend_from(problem_, completions, locality, n_threads, stop, call.progress());
+    });
     nb::dict answer = pair_dict(problem_, std::move(result.best), result.trace);
     answer["is_certified"] = result.is_certified;
     answer["best_start"] = result.best_start;
     answer["n_solves"] = result.n_solves;
-    answer["is_stopped"] = deadline.is_over();
-    answer["is_interrupted"] = interrupt.was_hit();
+    answer["is_stopped"] = call.stop().is_over();
+    answer["is_interrupted"] = call.was_interrupted();
     return answer;
   }
 
@@ -101,29 +95,21 @@ class Augmenter {
                  std::size_t max_nodes, double max_bytes, std::size_t root_steps,
                  std::size_t node_steps, std::size_t max_entries, std::size_t n_threads,
                  nb::object report) {
-    Interrupt interrupt(std::move(report));
-    Deadline deadline(seconds);
-    // The first pair may take no more than a part of the time: the bound needs the rest.
-    Deadline first_deadline(0.3 * seconds);
+    SearchCall call(seconds, std::move(report));
     const auto completions = rows_of(starts);
     LocalResult local;
     ExactResult result;
     double local_seconds = 0.0;
-    interrupt.run(
-        [&] {
-          local = mend_from(problem_, completions, locality, n_threads, first_deadline,
-                            interrupt.progress());
-          local_seconds = deadline.seconds();
-          result = solve_exactly(problem_, local.best,
-                                 {gap, max_nodes, max_bytes, root_steps, node_steps, max_entries,
-                                  n_threads, interrupt.progress()},
-                                 deadline, &local.trace);
-        },
-        [&] {
-          deadline.ask();
-          first_deadline.ask();
-        });
-    interrupt.raise_others();
+    call.run_aside([&](const Stop& stop) {
+      // The first pair may take no more than a part of the time: the bound needs the rest.
+      local =
+          mend_from(problem_, completions, locality, n_threads, stop.share(0.3), call.progress());
+      local_seconds = stop.seconds();
+      result = solve_exactly(problem_, local.best,
+                             {gap, max_nodes, max_bytes, root_steps, node_steps, max_entries,
+                              n_threads, call.progress()},
+                             stop, &local.trace);
+    });
     nb::dict answer = pair_dict(problem_, std::move(result.best), local.trace);
     answer["bound"] = result.bound;
     answer["root_bound"] = result.root_bound;
@@ -136,17 +122,15 @@ class Augmenter {
     answer["n_families"] = result.n_families;
     answer["n_alive"] = result.n_alive;
     answer["ending"] = static_cast<int>(result.ending);
-    answer["is_interrupted"] = interrupt.was_hit();
+    answer["is_interrupted"] = call.was_interrupted();
     return answer;
   }
 
   nb::dict enumerate(double seconds, std::size_t n_threads) {
-    Interrupt interrupt{nb::none()};
-    Deadline deadline(seconds);
+    SearchCall call(seconds);
     EnumerationResult result;
-    interrupt.run([&] { result = enumerate_completions(problem_, n_threads, deadline); },
-                  [&] { deadline.ask(); });
-    interrupt.raise_others();
+    call.run_aside(
+        [&](const Stop& stop) { result = enumerate_completions(problem_, n_threads, stop); });
     nb::dict answer = pair_dict(problem_, std::move(result.best), {});
     answer["n_completions"] = result.n_completions;
     answer["is_complete"] = result.is_complete;
@@ -239,24 +223,22 @@ class DagMender {
   }
 
   nb::tuple improve(In<std::uint8_t, 1> completion, double seconds) {
-    Interrupt interrupt{nb::none()};
-    Deadline deadline(seconds);
+    SearchCall call(seconds);
     AugmentProblem::Completion cells(completion.data(), completion.data() + completion.size());
-    interrupt.run([&] { PatternClimber(problem_, deadline).improve(chosen_, cells); },
-                  [&] { deadline.ask(); });
-    interrupt.raise_others();
-    return nb::make_tuple(own(std::move(cells)), interrupt.was_hit());
+    call.run_aside(
+        [&](const Stop& stop) { PatternClimber(problem_, stop).improve(chosen_, cells); });
+    return nb::make_tuple(own(std::move(cells)), call.was_interrupted());
   }
 
   nb::tuple margins(In<std::uint8_t, 1> completion) {
-    const Deadline deadline(0.0);
+    const Stop never;
     const AugmentProblem::Completion cells(completion.data(),
                                            completion.data() + completion.size());
     std::vector<double> losses;
     std::vector<std::uint8_t> runners_up;
     {
       nb::gil_scoped_release nogil;
-      for (const auto& margin : PatternClimber(problem_, deadline).margins(chosen_, cells)) {
+      for (const auto& margin : PatternClimber(problem_, never).margins(chosen_, cells)) {
         losses.push_back(margin.loss);
         runners_up.push_back(margin.runner_up);
       }

@@ -3,7 +3,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -38,22 +37,6 @@ template <class T>
 nb::ndarray<nb::numpy, T> own(std::vector<T>&& values) {
   const std::size_t size = values.size();
   return own(std::move(values), {size});
-}
-
-// When calls from this thread raise TimeoutError, wherever they look for Ctrl-C.
-inline thread_local auto call_deadline = std::chrono::steady_clock::time_point::max();
-
-// Polled by the calling thread only, while the interpreter lock is released.
-inline bool interrupted() {
-  nb::gil_scoped_acquire gil;
-  if (PyErr_CheckSignals() != 0) return true;
-  if (std::chrono::steady_clock::now() < call_deadline) return false;
-  PyErr_SetString(PyExc_TimeoutError, "the time limit is over");
-  return true;
-}
-
-inline void raise_if_interrupted() {
-  if (PyErr_Occurred()) throw nb::python_error();
 }
 
 }  // namespace bayesmend::bind

@@ -32,9 +32,9 @@ void bind_clusters(nb::module_& m) {
         ClusterRows rows;
         {
           nb::gil_scoped_release nogil;
-          clusters = violated_clusters(
-              all, view(weights),
-              {max_clusters, steps, final_steps, min_violation, seconds, must_find});
+          clusters = violated_clusters(all, view(weights),
+                                       {max_clusters, steps, final_steps, min_violation, must_find},
+                                       Stop(seconds));
           rows = cluster_rows(all, clusters);
         }
         return std::make_tuple(own(std::move(clusters.offsets)), own(std::move(clusters.items)),
@@ -53,7 +53,7 @@ void bind_clusters(nb::module_& m) {
         Selection selection;
         {
           nb::gil_scoped_release nogil;
-          selection = order_from_lp(all, view(weights), {kicks, seed, seconds});
+          selection = order_from_lp(all, view(weights), {kicks, seed}, Stop(seconds));
         }
         return own(std::move(selection.chosen));
       },

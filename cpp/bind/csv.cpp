@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "bind/bind.hpp"
+#include "bind/stop.hpp"
 
 namespace bayesmend::bind {
 namespace {
@@ -108,13 +108,7 @@ void bind_csv(nb::module_& m) {
                                  {numeric.data(), numeric.data() + numeric.size()},
                                  n_threads,
                                  chunk_bytes};
-        CsvTable table;
-        {
-          nb::gil_scoped_release nogil;
-          table = read_csv(text_of(text), options, interrupted);
-        }
-        raise_if_interrupted();
-        return table;
+        return run_whole([&](const Stop& stop) { return read_csv(text_of(text), options, stop); });
       },
       "text"_a.noconvert(), "delimiter"_a, "markers"_a, "numeric"_a.noconvert(), "n_threads"_a = 0,
       "chunk_bytes"_a = 0);

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "bind/interrupt.hpp"
+#include "bind/stop.hpp"
 #include "core/inference/answers.hpp"
 #include "core/inference/em.hpp"
 
@@ -17,16 +17,11 @@ namespace {
 using Doubles = In<double, 1>;
 using Threads = std::size_t;
 
-// Calls answer(holes, cpts) without the interpreter lock; raises when Ctrl-C ended it.
+// Calls answer(holes, cpts, stop) without the interpreter lock; raises when Ctrl-C ended it.
 template <class Answer>
 auto ask(const HoleTable& self, const Doubles& cpts, Answer&& answer) {
   const auto entries = self.check(cpts);
-  auto result = [&] {
-    nb::gil_scoped_release nogil;
-    return answer(self.holes(), entries);
-  }();
-  raise_if_interrupted();
-  return result;
+  return run_whole([&](const Stop& stop) { return answer(self.holes(), entries, stop); });
 }
 
 }  // namespace
@@ -59,17 +54,21 @@ void bind_holes(nb::module_& m) {
       .def(
           "log_evidence",
           [](const HoleTable& self, Doubles cpts, Threads n_threads) {
-            return own(ask(self, cpts, [&](const Holes& holes, std::span<const double> entries) {
-              return log_evidence(holes, entries, n_threads, interrupted);
-            }));
+            return own(
+                ask(self, cpts,
+                    [&](const Holes& holes, std::span<const double> entries, const Stop& stop) {
+                      return log_evidence(holes, entries, n_threads, stop);
+                    }));
           },
           "cpts"_a.noconvert(), "n_threads"_a)
       .def(
           "explain",
           [](const HoleTable& self, Doubles cpts, Threads n_threads) {
-            auto found = ask(self, cpts, [&](const Holes& holes, std::span<const double> entries) {
-              return explain(holes, entries, n_threads, interrupted);
-            });
+            auto found =
+                ask(self, cpts,
+                    [&](const Holes& holes, std::span<const double> entries, const Stop& stop) {
+                      return explain(holes, entries, n_threads, stop);
+                    });
             const Table& table = self.holes().table();
             return nb::make_tuple(own(std::move(found.cells), {table.n_vars, table.n_rows}),
                                   own(std::move(found.log_probability)));
@@ -79,9 +78,11 @@ void bind_holes(nb::module_& m) {
       .def(
           "marginals",
           [](const HoleTable& self, Doubles cpts, Threads n_threads) {
-            return own(ask(self, cpts, [&](const Holes& holes, std::span<const double> entries) {
-              return marginals(holes, entries, n_threads, interrupted);
-            }));
+            return own(
+                ask(self, cpts,
+                    [&](const Holes& holes, std::span<const double> entries, const Stop& stop) {
+                      return marginals(holes, entries, n_threads, stop);
+                    }));
           },
           "cpts"_a.noconvert(), "n_threads"_a,
           "Distributions of the holes asked for: variable by variable, rows ascending.")
@@ -89,9 +90,11 @@ void bind_holes(nb::module_& m) {
           "draw",
           [](const HoleTable& self, Doubles cpts, std::size_t n_draws, std::uint64_t seed,
              Threads n_threads) {
-            auto cells = ask(self, cpts, [&](const Holes& holes, std::span<const double> entries) {
-              return draw_completions(holes, entries, n_draws, seed, n_threads, interrupted);
-            });
+            auto cells =
+                ask(self, cpts,
+                    [&](const Holes& holes, std::span<const double> entries, const Stop& stop) {
+                      return draw_completions(holes, entries, n_draws, seed, n_threads, stop);
+                    });
             const Table& table = self.holes().table();
             return own(std::move(cells), {n_draws, table.n_vars, table.n_rows});
           },
@@ -100,9 +103,10 @@ void bind_holes(nb::module_& m) {
       .def(
           "joint",
           [](const HoleTable& self, Doubles cpts, std::vector<std::int32_t> variables) {
-            return own(ask(self, cpts, [&](const Holes& holes, std::span<const double> entries) {
-              return joint_distribution(holes, entries, variables);
-            }));
+            return own(ask(self, cpts,
+                           [&](const Holes& holes, std::span<const double> entries, const Stop&) {
+                             return joint_distribution(holes, entries, variables);
+                           }));
           },
           "cpts"_a.noconvert(), "variables"_a,
           "Joint distribution of some variables given the first row, the first varying fastest.")
@@ -117,9 +121,11 @@ void bind_holes(nb::module_& m) {
       .def(
           "expect",
           [](const HoleTable& self, Doubles cpts, Threads n_threads) {
-            auto found = ask(self, cpts, [&](const Holes& holes, std::span<const double> entries) {
-              return expect(holes, entries, n_threads, interrupted);
-            });
+            auto found =
+                ask(self, cpts,
+                    [&](const Holes& holes, std::span<const double> entries, const Stop& stop) {
+                      return expect(holes, entries, n_threads, stop);
+                    });
             return nb::make_tuple(own(std::move(found.counts)), found.log_likelihood);
           },
           "cpts"_a.noconvert(), "n_threads"_a,
@@ -128,18 +134,14 @@ void bind_holes(nb::module_& m) {
           "fit",
           [](const HoleTable& self, Doubles cpts, double ess, std::size_t max_iter, double tol,
              double time_limit, Threads n_threads) {
-            Interrupt interrupt(nb::none(), time_limit);
+            SearchCall call(time_limit);
             const auto entries = self.check(cpts);
-            EmRun run;
-            {
-              nb::gil_scoped_release nogil;
-              run = fit_parameters(self.holes(), entries, ess, max_iter, tol, n_threads,
-                                   interrupt.stop());
-            }
-            interrupt.raise_others();
+            auto run = call.run([&](const Stop& stop) {
+              return fit_parameters(self.holes(), entries, ess, max_iter, tol, n_threads, stop);
+            });
             return nb::make_tuple(own(std::move(run.cpts)), own(std::move(run.counts)),
                                   own(std::move(run.log_likelihood)), own(std::move(run.objective)),
-                                  run.converged, run.stopped, interrupt.was_hit());
+                                  run.converged, run.stopped, call.was_interrupted());
           },
           "cpts"_a.noconvert(), "ess"_a, "max_iter"_a, "tol"_a, "time_limit"_a, "n_threads"_a,
           "Expectation-maximisation: cpts, expected counts, log-likelihood and objective per "

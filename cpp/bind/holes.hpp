@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "bind/bind.hpp"
+#include "bind/stop.hpp"
 #include "core/inference/holes.hpp"
 
 namespace bayesmend::bind {
@@ -12,14 +12,14 @@ class HoleTable {
  public:
   HoleTable(In<std::int32_t, 1> card, In<std::int64_t, 1> parent_offsets,
             In<std::int32_t, 1> parents, In<std::uint8_t, 2> columns, In<double, 1> weights,
-            In<std::uint8_t, 1> targets)
+            In<std::uint8_t, 1> targets, const WholeCall& call = {})
       : card_(std::move(card)),
         columns_(std::move(columns)),
         weights_(std::move(weights)),
         holes_(FamilyGraph(view(card_), view(parent_offsets), view(parents)),
                Table{view(columns_), view(card_), columns_.shape(0), columns_.shape(1)},
-               view(weights_), view(targets), interrupted) {
-    raise_if_interrupted();
+               view(weights_), view(targets), call.stop()) {
+    call.raise_if_stopped();
   }
   HoleTable(const HoleTable&) = delete;
   HoleTable& operator=(const HoleTable&) = delete;

@@ -4,7 +4,7 @@
 
 #include <tuple>
 
-#include "bind/bind.hpp"
+#include "bind/stop.hpp"
 
 namespace bayesmend::bind {
 
@@ -12,12 +12,9 @@ void bind_patterns(nb::module_& m) {
   m.def(
       "distinct_rows",
       [](In<std::uint8_t, 2> cells, std::size_t n_threads) {
-        DistinctRows rows;
-        {
-          nb::gil_scoped_release nogil;
-          rows = distinct_rows(view(cells), cells.shape(0), cells.shape(1), n_threads, interrupted);
-        }
-        raise_if_interrupted();
+        auto rows = run_whole([&](const Stop& stop) {
+          return distinct_rows(view(cells), cells.shape(0), cells.shape(1), n_threads, stop);
+        });
         return std::make_tuple(own(std::move(rows.first)), own(std::move(rows.count)),
                                own(std::move(rows.inverse)));
       },

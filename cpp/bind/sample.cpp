@@ -1,6 +1,6 @@
 #include "core/network/sample.hpp"
 
-#include "bind/bind.hpp"
+#include "bind/stop.hpp"
 
 namespace bayesmend::bind {
 namespace {
@@ -22,12 +22,9 @@ void bind_sample(nb::module_& m) {
       [](Ints card, Longs parent_offsets, Ints parents, Longs cpt_offsets, Doubles cpts, Ints order,
          std::size_t n_rows, std::uint64_t seed, std::size_t n_threads) {
         const FlatNetwork network = flat(card, parent_offsets, parents, cpt_offsets, cpts);
-        std::vector<std::uint8_t> cells;
-        {
-          nb::gil_scoped_release nogil;
-          cells = sample(network, view(order), n_rows, seed, n_threads, interrupted);
-        }
-        raise_if_interrupted();
+        auto cells = run_whole([&](const Stop& stop) {
+          return sample(network, view(order), n_rows, seed, n_threads, stop);
+        });
         return own(std::move(cells), {network.n_vars(), n_rows});
       },
       "card"_a.noconvert(), "parent_offsets"_a.noconvert(), "parents"_a.noconvert(),
@@ -39,13 +36,8 @@ void bind_sample(nb::module_& m) {
          In<std::uint8_t, 2> cells, std::size_t n_threads) {
         const FlatNetwork network = flat(card, parent_offsets, parents, cpt_offsets, cpts);
         const Table table{view(cells), view(card), cells.shape(0), cells.shape(1)};
-        std::vector<double> result;
-        {
-          nb::gil_scoped_release nogil;
-          result = log_likelihood(network, table, n_threads, interrupted);
-        }
-        raise_if_interrupted();
-        return own(std::move(result));
+        return own(run_whole(
+            [&](const Stop& stop) { return log_likelihood(network, table, n_threads, stop); }));
       },
       "card"_a.noconvert(), "parent_offsets"_a.noconvert(), "parents"_a.noconvert(),
       "cpt_offsets"_a.noconvert(), "cpts"_a.noconvert(), "cells"_a.noconvert(), "n_threads"_a,

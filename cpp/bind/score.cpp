@@ -28,9 +28,8 @@ void bind_score(nb::module_& m) {
           [](const Scorer& self, In<std::int64_t, 1> parent_offsets, In<std::int32_t, 1> parents) {
             if (self.expected() == nullptr)
               throw std::invalid_argument("this scorer counts a complete table.");
-            std::vector<double> counts;
-            {
-              nb::gil_scoped_release nogil;
+            auto counts = run_whole([&](const Stop& stop) {
+              std::vector<double> entries;
               ExpectedCounts::Scratch scratch;
               std::vector<std::int32_t> set;
               for (std::size_t child = 0; child + 1 < parent_offsets.size(); ++child) {
@@ -39,12 +38,12 @@ void bind_score(nb::module_& m) {
                 set.assign(first, parents.data() + parent_offsets.data()[child + 1]);
                 std::ranges::reverse(set);
                 set.push_back(static_cast<std::int32_t>(child));
-                if (interrupted()) break;
+                if (stop.poll()) break;
                 const auto table = self.expected()->table(set, scratch);
-                counts.insert(counts.end(), table.begin(), table.end());
+                entries.insert(entries.end(), table.begin(), table.end());
               }
-            }
-            raise_if_interrupted();
+              return entries;
+            });
             return own(std::move(counts));
           },
           "parent_offsets"_a.noconvert(), "parents"_a.noconvert(),
@@ -53,15 +52,10 @@ void bind_score(nb::module_& m) {
           "families",
           [](const Scorer& self, In<std::int32_t, 1> child, In<std::int64_t, 1> first_parent,
              In<std::int32_t, 1> parents, std::size_t n_threads) {
-            std::vector<double> scores;
-            {
-              nb::gil_scoped_release nogil;
-              scores =
-                  score_families(self.scorer(), {view(child), view(first_parent), view(parents)},
-                                 n_threads, interrupted);
-            }
-            raise_if_interrupted();
-            return own(std::move(scores));
+            return own(run_whole([&](const Stop& stop) {
+              return score_families(self.scorer(), {view(child), view(first_parent), view(parents)},
+                                    n_threads, stop);
+            }));
           },
           "child"_a.noconvert(), "first_parent"_a.noconvert(), "parents"_a.noconvert(),
           "n_threads"_a);
@@ -83,14 +77,7 @@ void bind_score(nb::module_& m) {
       "parents"_a.noconvert());
   m.def("n_cores", [] { return resolve_threads(0); });
   m.def(
-      "limit_calls",
-      [](double seconds) {
-        using Clock = std::chrono::steady_clock;
-        call_deadline = Clock::time_point::max();
-        if (seconds > 0)
-          call_deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                             std::chrono::duration<double>(seconds));
-      },
+      "limit_calls", [](double seconds) { call_deadline = Stop::after(Clock::now(), seconds); },
       "seconds"_a,
       "From now on, calls of this thread that can be interrupted raise TimeoutError after so many "
       "seconds; 0 for none.");

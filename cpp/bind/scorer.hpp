@@ -4,6 +4,7 @@
 
 #include "bind/bind.hpp"
 #include "bind/holes.hpp"
+#include "bind/stop.hpp"
 #include "core/score/score.hpp"
 
 namespace bayesmend::bind {
@@ -22,14 +23,14 @@ class Scorer {
 
   // Scores what is expected of a table with holes; `owner` keeps `holes` alive.
   Scorer(nb::object owner, const HoleTable& holes, In<double, 1> cpts, int kind, double ess,
-         double arc_penalty, std::size_t n_threads, double max_bytes)
+         double arc_penalty, std::size_t n_threads, double max_bytes, const WholeCall& call = {})
       : weights_(std::move(cpts)),
         owner_(std::move(owner)),
         expected_(std::make_unique<ExpectedCounts>(holes.holes(), holes.check(weights_), n_threads,
-                                                   max_bytes, interrupted)),
+                                                   max_bytes, call.stop())),
         counter_(*expected_),
         scorer_(counter_, ScoreRule{static_cast<ScoreKind>(kind), ess, arc_penalty}) {
-    raise_if_interrupted();
+    call.raise_if_stopped();
   }
   Scorer(const Scorer&) = delete;
   Scorer& operator=(const Scorer&) = delete;

@@ -4,8 +4,8 @@
 #include <limits>
 #include <tuple>
 
-#include "bind/interrupt.hpp"
 #include "bind/scorer.hpp"
+#include "bind/stop.hpp"
 #include "core/structure/candidates.hpp"
 #include "core/structure/greedy.hpp"
 #include "core/structure/order.hpp"
@@ -35,14 +35,11 @@ void bind_candidates(nb::module_& m) {
       "all_candidates",
       [](const Scorer& scorer, Rules allowed, Rules required, Members limit,
          std::size_t n_threads) {
-        OwnedParentLists lists;
         CandidateCount count;
-        {
-          nb::gil_scoped_release nogil;
-          lists = all_candidates(scorer.scorer(), {view(allowed), view(required), view(limit)},
-                                 n_threads, interrupted, count);
-        }
-        raise_if_interrupted();
+        auto lists = run_whole([&](const Stop& stop) {
+          return all_candidates(scorer.scorer(), {view(allowed), view(required), view(limit)},
+                                n_threads, stop, count);
+        });
         return candidates_tuple(std::move(lists), count);
       },
       "scorer"_a, "allowed"_a.noconvert(), "required"_a.noconvert(), "limit"_a.noconvert(),
@@ -52,15 +49,11 @@ void bind_candidates(nb::module_& m) {
       [](const Scorer& scorer, Rules allowed, Rules required, Members limit,
          const std::vector<std::vector<std::int32_t>>& seeds, std::size_t max_sets,
          double seconds_per_child, std::size_t n_threads) {
-        OwnedParentLists lists;
         CandidateCount count;
-        {
-          nb::gil_scoped_release nogil;
-          lists = promising_candidates(scorer.scorer(),
-                                       {view(allowed), view(required), view(limit)}, seeds,
-                                       max_sets, seconds_per_child, n_threads, interrupted, count);
-        }
-        raise_if_interrupted();
+        auto lists = run_whole([&](const Stop& stop) {
+          return promising_candidates(scorer.scorer(), {view(allowed), view(required), view(limit)},
+                                      seeds, max_sets, seconds_per_child, n_threads, stop, count);
+        });
         return candidates_tuple(std::move(lists), count);
       },
       "scorer"_a, "allowed"_a.noconvert(), "required"_a.noconvert(), "limit"_a.noconvert(),
@@ -73,28 +66,22 @@ void bind_subsets(nb::module_& m) {
       "solve_subsets",
       [](Offsets offsets, Scores scores, Offsets member_offsets, Members members, bool through,
          double seconds, std::size_t n_threads) {
-        Interrupt interrupt(nb::none(), seconds);
+        SearchCall call(seconds);
         std::vector<std::int64_t> choices;
         std::vector<double> best_through;
         double score = 0.0;
-        bool finished = false;
-        {
-          nb::gil_scoped_release nogil;
+        const bool finished = call.run([&](const Stop& stop) {
           SubsetProgram program;
-          finished = program.run(lists_of(offsets, scores, member_offsets, members), n_threads,
-                                 interrupt.stop());
-          if (finished) {
-            score = program.score();
-            if (score > -std::numeric_limits<double>::infinity()) choices = program.choices();
-            if (through) {
-              best_through = program.best_through(n_threads, interrupt.stop());
-              finished = !best_through.empty();
-            }
-          }
-        }
-        interrupt.raise_others();
+          if (!program.run(lists_of(offsets, scores, member_offsets, members), n_threads, stop))
+            return false;
+          score = program.score();
+          if (score > -std::numeric_limits<double>::infinity()) choices = program.choices();
+          if (!through) return true;
+          best_through = program.best_through(n_threads, stop);
+          return !best_through.empty();
+        });
         return std::make_tuple(own(std::move(choices)), score, own(std::move(best_through)),
-                               finished, interrupt.was_hit());
+                               finished, call.was_interrupted());
       },
       "offsets"_a.noconvert(), "scores"_a.noconvert(), "member_offsets"_a.noconvert(),
       "members"_a.noconvert(), "through"_a, "seconds"_a, "n_threads"_a);
@@ -106,19 +93,15 @@ void bind_searches(nb::module_& m) {
       [](Offsets offsets, Scores scores, Offsets member_offsets, Members members, Members start,
          std::size_t n_chains, std::size_t patience, std::size_t max_window, double seconds,
          std::uint64_t seed, std::size_t n_threads, nb::object report) {
-        Interrupt interrupt(std::move(report));
-        OrderResult result;
-        {
-          nb::gil_scoped_release nogil;
+        SearchCall call(seconds, std::move(report));
+        auto result = call.run([&](const Stop& stop) {
           const std::vector<std::int32_t> order(start.data(), start.data() + start.size());
-          result =
-              search_orders(lists_of(offsets, scores, member_offsets, members), order,
-                            {n_chains, patience, max_window, seconds, seed, interrupt.progress()},
-                            n_threads, interrupt.stop());
-        }
-        interrupt.raise_others();
+          return search_orders(lists_of(offsets, scores, member_offsets, members), order,
+                               {n_chains, patience, max_window, seed, call.progress()}, n_threads,
+                               stop);
+        });
         return std::make_tuple(own(std::move(result.choices)), result.n_perturbations,
-                               result.stopped, interrupt.was_hit());
+                               result.stopped != StopReason::nothing, call.was_interrupted());
       },
       "offsets"_a.noconvert(), "scores"_a.noconvert(), "member_offsets"_a.noconvert(),
       "members"_a.noconvert(), "start"_a.noconvert(), "n_chains"_a, "patience"_a, "max_window"_a,
@@ -129,18 +112,14 @@ void bind_searches(nb::module_& m) {
          const std::vector<std::vector<std::int32_t>>& start, std::size_t tabu_length,
          std::size_t tabu_moves, std::size_t restarts, double seconds, std::uint64_t seed,
          std::size_t n_threads, nb::object report) {
-        Interrupt interrupt(std::move(report));
-        GreedyResult result;
-        {
-          nb::gil_scoped_release nogil;
-          result = climb_greedily(
-              scorer.scorer(), {view(allowed), view(required), view(limit)}, start,
-              {tabu_length, tabu_moves, restarts, seconds, seed, interrupt.progress()}, n_threads,
-              interrupt.stop());
-        }
-        interrupt.raise_others();
-        return std::make_tuple(result.parents, result.score, result.n_changes, result.stopped,
-                               interrupt.was_hit());
+        SearchCall call(seconds, std::move(report));
+        const auto result = call.run([&](const Stop& stop) {
+          return climb_greedily(scorer.scorer(), {view(allowed), view(required), view(limit)},
+                                start, {tabu_length, tabu_moves, restarts, seed, call.progress()},
+                                n_threads, stop);
+        });
+        return std::make_tuple(result.parents, result.score, result.n_changes,
+                               call.stop().has_ended(), call.was_interrupted());
       },
       "scorer"_a, "allowed"_a.noconvert(), "required"_a.noconvert(), "limit"_a.noconvert(),
       "start"_a, "tabu_length"_a, "tabu_moves"_a, "restarts"_a, "seconds"_a, "seed"_a,

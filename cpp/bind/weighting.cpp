@@ -1,6 +1,6 @@
 #include "core/network/weighting.hpp"
 
-#include "bind/bind.hpp"
+#include "bind/stop.hpp"
 
 namespace bayesmend::bind {
 namespace {
@@ -22,13 +22,10 @@ void bind_weighting(nb::module_& m) {
         const FlatNetwork network{view(card), view(parent_offsets), view(parents),
                                   view(cpt_offsets), view(cpts)};
         const Table table{view(columns), view(card), columns.shape(0), columns.shape(1)};
-        Weighted found;
-        {
-          nb::gil_scoped_release nogil;
-          found = weigh(network, view(order), table, view(targets), n_samples, seed, n_threads,
-                        interrupted);
-        }
-        raise_if_interrupted();
+        auto found = run_whole([&](const Stop& stop) {
+          return weigh(network, view(order), table, view(targets), n_samples, seed, n_threads,
+                       stop);
+        });
         return nb::make_tuple(own(std::move(found.probabilities)), own(std::move(found.errors)),
                               own(std::move(found.log_evidence)), own(std::move(found.effective)));
       },
@@ -45,13 +42,10 @@ void bind_weighting(nb::module_& m) {
         const FlatNetwork network{view(card), view(parent_offsets), view(parents),
                                   view(cpt_offsets), view(cpts)};
         const Table table{view(columns), view(card), columns.shape(0), columns.shape(1)};
-        WeightedDraws found;
-        {
-          nb::gil_scoped_release nogil;
-          found = weighted_draws(network, view(order), table, n_samples, n_draws, seed, n_threads,
-                                 interrupted);
-        }
-        raise_if_interrupted();
+        auto found = run_whole([&](const Stop& stop) {
+          return weighted_draws(network, view(order), table, n_samples, n_draws, seed, n_threads,
+                                stop);
+        });
         return nb::make_tuple(own(std::move(found.cells), {n_draws, table.n_vars, table.n_rows}),
                               own(std::move(found.log_evidence)), own(std::move(found.effective)));
       },

@@ -39,7 +39,7 @@ class GrayCode {
 }  // namespace
 
 EnumerationResult enumerate_completions(const AugmentProblem& problem, std::size_t n_threads,
-                                        const Deadline& deadline) {
+                                        const Stop& stop) {
   // A task fixes the first cells.
   std::size_t n_fixed = 0, n_tasks = 1;
   while (n_fixed < problem.n_cells() && n_tasks < kMinTasks)
@@ -48,8 +48,8 @@ EnumerationResult enumerate_completions(const AugmentProblem& problem, std::size
   std::vector<EnumerationResult> results(n_tasks);
   std::vector<std::unique_ptr<Mender>> menders(n_threads);
   parallel_for(n_tasks, n_threads, {}, [&](std::size_t task, std::size_t thread) {
-    if (task > 0 && deadline.is_over()) return;
-    if (!menders[thread]) menders[thread] = std::make_unique<Mender>(problem, deadline, 1);
+    if (task > 0 && stop.is_over()) return;
+    if (!menders[thread]) menders[thread] = std::make_unique<Mender>(problem, stop, 1);
     auto& result = results[task];
     AugmentProblem::Completion completion(problem.n_cells(), 0);
     for (std::size_t cell = 0, rest = task; cell < n_fixed; ++cell) {
@@ -63,7 +63,7 @@ EnumerationResult enumerate_completions(const AugmentProblem& problem, std::size
       if (result.best.families.empty() || pair.score > result.best.score)
         result.best = std::move(pair);
       ++result.n_completions;
-      if (deadline.is_over()) return;
+      if (stop.is_over()) return;
     } while (code.next());
     result.is_complete = true;
   });

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "core/augment/problem.hpp"
 #include "core/augment/local.hpp"
+#include "core/augment/problem.hpp"
 
 namespace bayesmend {
 
@@ -16,6 +16,6 @@ struct EnumerationResult {
 // The best pair over all completions, each with its best DAG: what branch and bound saves. Changes
 // one cell at a time, so that only the families that see it are scored again.
 EnumerationResult enumerate_completions(const AugmentProblem& problem, std::size_t n_threads,
-                                        const Deadline& deadline);
+                                        const Stop& stop);
 
 }  // namespace bayesmend

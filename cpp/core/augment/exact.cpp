@@ -54,14 +54,14 @@ struct RootTables {
 // Evaluates one node after the other; each thread has its own.
 class Worker {
  public:
-  Worker(const AugmentProblem& problem, const ExactOptions& options, const Deadline& deadline,
+  Worker(const AugmentProblem& problem, const ExactOptions& options, const Stop& stop,
          const RootTables& tables)
       : problem_(problem),
         options_(options),
-        deadline_(deadline),
+        stop_(stop),
         tables_(tables),
         program_(problem.n_vars()),
-        mender_(problem, deadline, 1) {}
+        mender_(problem, stop, 1) {}
 
   // Bound of every family that may choose its cells for itself, without prices, and the families
   // that survive against the incumbent.
@@ -73,7 +73,7 @@ class Worker {
     FamilyBound bound;
     for (std::size_t f = 0; f < families.size(); ++f) {
       alive[f] = static_cast<std::uint32_t>(f);
-      if ((f & 63) == 0 && deadline_.is_over()) return -kMinusInfinity;
+      if ((f & 63) == 0 && stop_.is_over()) return -kMinusInfinity;
       bound.build(problem_, families[f], free, true, options_.max_entries);
       values_[f] = bound.maximum();
     }
@@ -111,7 +111,7 @@ class Worker {
       }
       if (outcome.bound <= best_incumbent + options_.gap) return outcome;
       choose();
-      const bool is_last = step + 1 >= n_steps || theta < 0.02 || deadline_.is_over();
+      const bool is_last = step + 1 >= n_steps || theta < 0.02 || stop_.is_over();
       // The first incumbent is rarely beaten: below the root, one node in four looks.
       if (node.number == 0 ? step % 16 == 0 || is_last : is_last && node.number % 4 == 0) {
         mend(node.fixed, outcome, best_incumbent);
@@ -149,12 +149,12 @@ class Worker {
 
  private:
   // The root's table or a slice of it where that is exact, else a new one, which more fixed cells
-  // make tighter. False when the deadline came first.
+  // make tighter. False when stopped before.
   bool build_bounds(const Completion& fixed) {
     if (own_bounds_.size() < alive_.size()) own_bounds_.resize(alive_.size());
     bounds_.resize(alive_.size());
     for (std::size_t a = 0; a < alive_.size(); ++a) {
-      if ((a & 63) == 63 && deadline_.is_over()) return false;
+      if ((a & 63) == 63 && stop_.is_over()) return false;
       const auto& at_root = tables_.bounds[alive_[a]];
       bounds_[a] = &own_bounds_[a];
       if (!at_root.sees(fixed))
@@ -168,12 +168,12 @@ class Worker {
     return true;
   }
 
-  // Values of the alive families under the prices; false when the deadline came first.
+  // Values of the alive families under the prices; false when stopped before.
   bool evaluate() {
     const auto families = problem_.families();
     values_.resize(families.size());
     for (std::size_t a = 0; a < alive_.size(); ++a) {
-      if ((a & 255) == 255 && deadline_.is_over()) return false;
+      if ((a & 255) == 255 && stop_.is_over()) return false;
       values_[alive_[a]] = bounds_[a]->maximum(
           problem_, static_cast<std::size_t>(families[alive_[a]].child), prices_, scratch_);
     }
@@ -185,7 +185,7 @@ class Worker {
     program_.clear();
     for (const auto f : alive)
       program_.offer(static_cast<std::size_t>(families[f].child), families[f].parents, values_[f]);
-    return program_.solve(deadline_);
+    return program_.solve(stop_);
   }
 
   // Drops the families whose best DAG under values_ does not beat the incumbent, as far as time
@@ -193,7 +193,7 @@ class Worker {
   bool eliminate(std::vector<std::uint32_t>& alive, double incumbent,
                  std::vector<const FamilyBound*>* bounds) {
     const auto families = problem_.families();
-    if (!program_.pass_backward(deadline_)) return true;
+    if (!program_.pass_backward(stop_)) return true;
     std::size_t kept = 0;
     std::size_t around_of = problem_.n_vars();
     bool is_late = false;
@@ -202,7 +202,7 @@ class Worker {
       const auto& family = families[alive[a]];
       const auto child = static_cast<std::size_t>(family.child);
       if (child != around_of) {
-        is_late = is_late || deadline_.is_over();
+        is_late = is_late || stop_.is_over();
         if (!is_late) program_.around(around_of = child, around_);
       }
       if (!is_late &&
@@ -352,7 +352,7 @@ class Worker {
 
   const AugmentProblem& problem_;
   const ExactOptions& options_;
-  const Deadline& deadline_;
+  const Stop& stop_;
   const RootTables& tables_;
   DagProgram program_;
   Mender mender_;
@@ -373,12 +373,12 @@ class Worker {
 
 class Search {
  public:
-  Search(const AugmentProblem& problem, const ExactOptions& options, const Deadline& deadline,
+  Search(const AugmentProblem& problem, const ExactOptions& options, const Stop& stop,
          std::vector<TraceEntry>* trace)
-      : problem_(problem), options_(options), deadline_(deadline), trace_(trace) {
+      : problem_(problem), options_(options), stop_(stop), trace_(trace) {
     const std::size_t n_workers = std::min(resolve_threads(options.n_threads), kBatch);
     for (std::size_t w = 0; w < n_workers; ++w)
-      workers_.push_back(std::make_unique<Worker>(problem, options, deadline, tables_));
+      workers_.push_back(std::make_unique<Worker>(problem, options, stop, tables_));
   }
 
   ExactResult run(const Pair& start) {
@@ -388,7 +388,7 @@ class Search {
     result_.root_bound = workers_[0]->bound_root(start.score, root->alive);
     result_.n_alive = root->alive.size();
     result_.bound = result_.priced_root_bound = result_.root_bound;
-    if (deadline_.is_over() && std::isinf(result_.root_bound)) return finish(Ending::time);
+    if (stop_.is_over() && std::isinf(result_.root_bound)) return finish(Ending::time);
     if (result_.root_bound <= start.score + options_.gap) return finish(Ending::proven);
     root->bound = root->estimate = result_.root_bound;
     root->number = n_created_++;
@@ -398,7 +398,7 @@ class Search {
     push(std::move(root));
     while (!queue_.empty()) {
       if (queue_.top()->bound <= result_.best.score + options_.gap) break;
-      if (deadline_.is_over()) return stopped(Ending::time);
+      if (stop_.is_over()) return stopped(Ending::time);
       if (options_.max_nodes > 0 && result_.n_nodes >= options_.max_nodes)
         return stopped(Ending::nodes);
       if (bytes_ > options_.max_bytes) return stopped(Ending::memory);
@@ -409,7 +409,7 @@ class Search {
 
  private:
   // Tables of the families alive at the root, in smaller blocks where they would take too much of
-  // the memory; each worker may need as much again. False when the deadline came first.
+  // the memory; each worker may need as much again. False when stopped before.
   bool build_tables(const Node& root) {
     const double most = options_.max_bytes / (2.0 * (kBatch + 1));
     for (tables_.max_entries = options_.max_entries;; tables_.max_entries /= 4) {
@@ -418,7 +418,7 @@ class Search {
       tables_.bounds.resize(problem_.families().size());
       double bytes = 0.0;
       for (std::size_t a = 0; a < root.alive.size() && (is_last || bytes <= most); ++a) {
-        if ((a & 63) == 63 && deadline_.is_over()) return false;
+        if ((a & 63) == 63 && stop_.is_over()) return false;
         auto& bound = tables_.bounds[root.alive[a]];
         bound.build(problem_, problem_.families()[root.alive[a]], root.fixed, false,
                     tables_.max_entries);
@@ -478,7 +478,7 @@ class Search {
     if (pair.score <= result_.best.score + 1e-9) return;
     result_.best = std::move(pair);
     if (trace_ != nullptr)
-      trace_->push_back({result_.best.score, deadline_.seconds(), Move::completion});
+      trace_->push_back({result_.best.score, stop_.seconds(), Move::completion});
   }
 
   ExactResult stopped(Ending ending) {
@@ -501,7 +501,7 @@ class Search {
 
   const AugmentProblem& problem_;
   const ExactOptions& options_;
-  const Deadline& deadline_;
+  const Stop& stop_;
   std::vector<TraceEntry>* trace_;
   RootTables tables_;
   std::vector<std::unique_ptr<Worker>> workers_;
@@ -514,9 +514,9 @@ class Search {
 }  // namespace
 
 ExactResult solve_exactly(const AugmentProblem& problem, const Pair& start,
-                          const ExactOptions& options, const Deadline& deadline,
+                          const ExactOptions& options, const Stop& stop,
                           std::vector<TraceEntry>* trace) {
-  return Search(problem, options, deadline, trace).run(start);
+  return Search(problem, options, stop, trace).run(start);
 }
 
 }  // namespace bayesmend

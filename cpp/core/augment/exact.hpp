@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/augment/problem.hpp"
 #include "core/augment/local.hpp"
+#include "core/augment/problem.hpp"
 #include "core/base/parallel.hpp"
 
 namespace bayesmend {
@@ -39,7 +39,7 @@ struct ExactResult {
 // that make them agree, and takes the best DAG under these scores; families whose best DAG does not
 // reach the incumbent are dropped for the whole subtree.
 ExactResult solve_exactly(const AugmentProblem& problem, const Pair& start,
-                          const ExactOptions& options, const Deadline& deadline,
+                          const ExactOptions& options, const Stop& stop,
                           std::vector<TraceEntry>* trace);
 
 }  // namespace bayesmend

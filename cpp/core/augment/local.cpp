@@ -20,12 +20,12 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-Mender::Mender(const AugmentProblem& problem, const Deadline& deadline, std::size_t n_threads)
+Mender::Mender(const AugmentProblem& problem, const Stop& stop, std::size_t n_threads)
     : problem_(problem),
-      deadline_(deadline),
+      stop_(stop),
       scores_(problem.families().size()),
       chosen_(problem.n_vars()),
-      climber_(problem, deadline) {
+      climber_(problem, stop) {
   for (std::size_t t = 0; t < std::max<std::size_t>(n_threads, 1); ++t)
     programs_.push_back(std::make_unique<DagProgram>(problem.n_vars()));
 }
@@ -55,7 +55,7 @@ void Mender::load(const Completion& completion) {
 
 // True when the best DAG for the completion beats the present one.
 bool Mender::step_structure() {
-  if (deadline_.is_over()) return false;
+  if (stop_.is_over()) return false;
   const auto families = problem_.families();
   const double best = best_under({}, *programs_[0]);
   ++n_solves_;
@@ -73,7 +73,7 @@ bool Mender::step_structure() {
 }
 
 void Mender::note(Move move, std::vector<TraceEntry>* trace) const {
-  if (trace != nullptr) trace->push_back({total_, deadline_.seconds(), move});
+  if (trace != nullptr) trace->push_back({total_, stop_.seconds(), move});
 }
 
 Pair Mender::best_structure(const Completion& completion) {
@@ -91,7 +91,7 @@ Pair Mender::climb(Completion start, std::vector<TraceEntry>* trace) {
 
 // Climbs from the present pair.
 Pair Mender::climb_on(std::vector<TraceEntry>* trace) {
-  while (!deadline_.is_over() && climber_.improve(chosen_, completion_)) {
+  while (!stop_.is_over() && climber_.improve(chosen_, completion_)) {
     const auto chosen = chosen_;
     load(completion_);
     chosen_ = chosen;
@@ -110,7 +110,7 @@ Pair Mender::climb_locally(const Pair& start, std::size_t locality, std::vector<
   chosen_ = start.families;
   total_ = start.score;
   is_certified = false;
-  while (!deadline_.is_over() && step_flips(locality, is_certified)) {
+  while (!stop_.is_over() && step_flips(locality, is_certified)) {
     note(Move::flip, trace);
     climb_on(trace);
   }
@@ -120,11 +120,11 @@ Pair Mender::climb_locally(const Pair& start, std::size_t locality, std::vector<
 bool Mender::prepare_through() {
   const auto families = problem_.families();
   through_.resize(families.size());
-  if (std::isinf(best_under({}, *programs_[0])) || !programs_[0]->pass_backward(deadline_))
+  if (std::isinf(best_under({}, *programs_[0])) || !programs_[0]->pass_backward(stop_))
     return false;
   std::vector<double> around;
   for (std::size_t v = 0; v < problem_.n_vars(); ++v) {
-    if (deadline_.is_over()) return false;
+    if (stop_.is_over()) return false;
     programs_[0]->around(v, around);
     for (std::size_t f = problem_.first_family(v); f < problem_.last_family(v); ++f)
       through_[f] = scores_[f] + around[squeeze(families[f].parents, v)];
@@ -141,7 +141,7 @@ bool Mender::step_flips(std::size_t locality, bool& is_certified) {
   bool is_complete = true;
   if (try_flips(0, locality, flips, is_complete) || try_pending(is_complete)) return true;
   // The last change may have been cut short.
-  is_certified = is_complete && !deadline_.is_over();
+  is_certified = is_complete && !stop_.is_over();
   return false;
 }
 
@@ -151,7 +151,7 @@ bool Mender::try_flips(std::size_t next_cell, std::size_t left, Flips& flips, bo
   for (std::size_t cell = next_cell; left > 0 && cell < problem_.n_cells(); ++cell) {
     for (std::int32_t value = 0; value < problem_.cells()[cell].card; ++value) {
       if (value == completion_[cell]) continue;
-      if (deadline_.is_over()) is_complete = false;
+      if (stop_.is_over()) is_complete = false;
       if (!is_complete) return false;
       flips.push_back({static_cast<std::uint32_t>(cell), static_cast<std::uint8_t>(value)});
       if (can_gain(flips)) pending_.push_back(flips);
@@ -209,14 +209,14 @@ double Mender::best_under(const Flips& flips, DagProgram& program) const {
   Completion changed;
   const std::uint32_t mask = apply(flips, changed);
   std::vector<std::uint32_t> scratch;
-  if (deadline_.is_over()) return -kMinusInfinity;
+  if (stop_.is_over()) return -kMinusInfinity;
   program.clear();
   for (std::size_t f = 0; f < families.size(); ++f) {
     const bool changes = (families[f].members() & mask) != 0;
     program.offer(static_cast<std::size_t>(families[f].child), families[f].parents,
                   changes ? problem_.score(families[f], changed, scratch) : scores_[f]);
   }
-  return program.solve(deadline_);
+  return program.solve(stop_);
 }
 
 // Fills changes_ for a change of cells; false when a bound shows that no DAG gains by it.
@@ -307,7 +307,7 @@ bool Mender::can_gain_by(std::size_t changed) {
 
 LocalResult mend_from(const AugmentProblem& problem,
                       const std::vector<AugmentProblem::Completion>& starts, std::size_t locality,
-                      std::size_t n_threads, const Deadline& deadline, Progress* progress) {
+                      std::size_t n_threads, const Stop& stop, Progress* progress) {
   n_threads = resolve_threads(n_threads);
   // Large problems share the threads within a start, small ones between starts.
   const bool is_large = problem.n_vars() >= kParallelVars;
@@ -315,13 +315,13 @@ LocalResult mend_from(const AugmentProblem& problem,
   std::vector<std::unique_ptr<Mender>> menders(n_outer);
   auto mender = [&](std::size_t thread) -> Mender& {
     if (!menders[thread])
-      menders[thread] = std::make_unique<Mender>(problem, deadline, is_large ? n_threads : 1);
+      menders[thread] = std::make_unique<Mender>(problem, stop, is_large ? n_threads : 1);
     return *menders[thread];
   };
   std::vector<LocalResult> results(starts.size());
   parallel_for(starts.size(), n_outer, {}, [&](std::size_t s, std::size_t thread) {
     // The first start always gives an answer, however little time there is.
-    if (s > 0 && deadline.is_over()) return;
+    if (s > 0 && stop.is_over()) return;
     results[s].best_start = s;
     results[s].best = mender(thread).climb(starts[s], &results[s].trace);
     if (progress != nullptr) progress->note(results[s].best.score);
@@ -341,7 +341,7 @@ LocalResult mend_from(const AugmentProblem& problem,
   // only.
   const std::size_t n_checked = is_large ? 1 : distinct.size();
   parallel_for(n_checked, n_outer, {}, [&](std::size_t s, std::size_t thread) {
-    if (deadline.is_over()) return;
+    if (stop.is_over()) return;
     auto& result = distinct[s];
     result.best =
         mender(thread).climb_locally(result.best, locality, &result.trace, result.is_certified);

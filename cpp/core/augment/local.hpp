@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "core/augment/patternclimb.hpp"
 #include "core/augment/problem.hpp"
 #include "core/structure/dagprogram.hpp"
-#include "core/augment/patternclimb.hpp"
 
 namespace bayesmend {
 
@@ -32,7 +32,7 @@ struct Pair {
 // completion for a DAG pattern by pattern, and changes of up to t cells with the DAG free.
 class Mender {
  public:
-  Mender(const AugmentProblem& problem, const Deadline& deadline, std::size_t n_threads);
+  Mender(const AugmentProblem& problem, const Stop& stop, std::size_t n_threads);
 
   // Climbs from a full completion; ends where neither step alone helps.
   Pair climb(AugmentProblem::Completion start, std::vector<TraceEntry>* trace);
@@ -70,7 +70,7 @@ class Mender {
   void note(Move move, std::vector<TraceEntry>* trace) const;
 
   const AugmentProblem& problem_;
-  const Deadline& deadline_;
+  const Stop& stop_;
   std::vector<std::unique_ptr<DagProgram>> programs_;  // one per thread
   Completion completion_, loaded_;                     // scores_ belong to loaded_
   std::vector<double> scores_;                         // of every family under loaded_
@@ -97,6 +97,6 @@ struct LocalResult {
 // The best pair reached from any of the starts.
 LocalResult mend_from(const AugmentProblem& problem,
                       const std::vector<AugmentProblem::Completion>& starts, std::size_t locality,
-                      std::size_t n_threads, const Deadline& deadline, Progress* progress);
+                      std::size_t n_threads, const Stop& stop, Progress* progress);
 
 }  // namespace bayesmend

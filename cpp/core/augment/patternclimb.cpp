@@ -12,9 +12,9 @@ constexpr std::size_t kMaxJointStates = 64;
 
 }  // namespace
 
-PatternClimber::PatternClimber(const AugmentProblem& problem, const Deadline& deadline)
+PatternClimber::PatternClimber(const AugmentProblem& problem, const Stop& stop)
     : problem_(problem),
-      deadline_(deadline),
+      stop_(stop),
       counts_(problem.n_vars()),
       configs_(problem.n_vars()),
       seen_(problem.n_patterns()) {}
@@ -52,7 +52,7 @@ bool PatternClimber::improve(std::span<const std::uint32_t> chosen,
   double gain = 0.0;
   const std::size_t n_patterns = problem_.n_patterns();
   for (std::size_t p = 0, idle = 0; idle < n_patterns; p = (p + 1) % n_patterns) {
-    if ((p & 63) == 0 && deadline_.is_over()) break;
+    if ((p & 63) == 0 && stop_.is_over()) break;
     const double more = improve_pattern(p);
     gain += more;
     idle = more > 0.0 ? 0 : idle + 1;

@@ -18,7 +18,7 @@ struct Margin {
 // Improves a completion for a given DAG, pattern by pattern.
 class PatternClimber {
  public:
-  PatternClimber(const AugmentProblem& problem, const Deadline& deadline);
+  PatternClimber(const AugmentProblem& problem, const Stop& stop);
 
   // Moves patterns, in all their holes together where these have few joint states, until none
   // can be improved; true on any gain. `chosen` holds one family per variable.
@@ -40,7 +40,7 @@ class PatternClimber {
   std::uint32_t cell_of(const AugmentProblem::Item& item) const;
 
   const AugmentProblem& problem_;
-  const Deadline& deadline_;
+  const Stop& stop_;
   std::vector<std::uint32_t> chosen_;
   AugmentProblem::Completion completion_;
   // Counts of the chosen families under completion_, whole and per parent configuration.

@@ -102,7 +102,7 @@ void AugmentProblem::add_family(std::int32_t child, std::uint32_t mask,
 
 bool AugmentProblem::list_families(const ParentRules& rules, const Stop& stop) {
   for (std::size_t c = 0; c < n_vars_; ++c) {
-    if (stop && stop()) return false;
+    if (stop.poll()) return false;
     first_family_.push_back(families_.size());
     std::uint32_t allowed = 0, required = 0;
     for (std::size_t p = 0; p < n_vars_; ++p) {
@@ -125,7 +125,7 @@ bool AugmentProblem::count_families(const Table& complete, const Stop& stop) {
   }
   counts_.assign(n_counts, 0);
   for (auto& family : families_) {
-    if (stop && (&family - families_.data()) % kFamiliesPerPoll == 0 && stop()) return false;
+    if ((&family - families_.data()) % kFamiliesPerPoll == 0 && stop.poll()) return false;
     const VariableSet set = members(family), given = set.first(set.size() - 1);
     family.given = &scorer_.cell_table(
         scorer_.parent_pseudo_count(given, static_cast<std::int32_t>(family.child_card)),
@@ -155,7 +155,7 @@ bool AugmentProblem::count_families(const Table& complete, const Stop& stop) {
 bool AugmentProblem::list_items(std::span<const std::uint8_t> codes,
                                 std::span<const std::uint32_t> weight, const Stop& stop) {
   for (auto& family : families_) {
-    if (stop && (&family - families_.data()) % kFamiliesPerPoll == 0 && stop()) return false;
+    if ((&family - families_.data()) % kFamiliesPerPoll == 0 && stop.poll()) return false;
     family.first_item = static_cast<std::uint32_t>(items_.size());
     const VariableSet set = members(family);
     std::vector<std::uint32_t> strides(set.size());

@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "core/structure/candidates.hpp"
-#include "core/base/deadline.hpp"
 #include "core/base/parallel.hpp"
+#include "core/base/stop.hpp"
 #include "core/score/score.hpp"
+#include "core/structure/candidates.hpp"
 #include "core/table/table.hpp"
 
 namespace bayesmend {

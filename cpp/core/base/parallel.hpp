@@ -6,16 +6,14 @@
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
-#include <functional>
 #include <limits>
 #include <mutex>
 #include <thread>
 #include <vector>
 
-namespace bayesmend {
+#include "core/base/stop.hpp"
 
-// True when the work should end early. Called by the calling thread only.
-using Stop = std::function<bool()>;
+namespace bayesmend {
 
 // How far a search has come, written by its threads and read by whoever polls.
 class Progress {
@@ -45,40 +43,37 @@ enum class Caller { works, waits };
 
 // Runs work(task, thread) for every task. Tasks are handed out one at a time, so their
 // results must be stored by task index: then they are the same for any thread count.
-// Returns false when stop() ended the work before every task had run.
+// Returns false when the stop, polled every 20 ms, ended the work: then not every task may have
+// run. Work that takes less time is done even when the time is over.
 template <class Work>
 bool parallel_for(std::size_t n_tasks, std::size_t n_threads, const Stop& stop, Work&& work,
                   Caller caller = Caller::works) {
   n_threads = std::min(resolve_threads(n_threads), std::max<std::size_t>(n_tasks, 1));
-  std::atomic<std::size_t> next{0};
-  std::atomic<bool> stopped{false};
+  constexpr std::chrono::milliseconds kPollInterval(20);
   if (n_threads <= 1 && caller == Caller::works) {
-    auto last = std::chrono::steady_clock::now();
+    auto last = Stop::Clock::now();
     for (std::size_t task = 0; task < n_tasks; ++task) {
-      if (stop && std::chrono::steady_clock::now() - last > std::chrono::milliseconds(20)) {
-        if (stop()) return false;
-        last = std::chrono::steady_clock::now();
+      if (Stop::Clock::now() - last > kPollInterval) {
+        if (stop.poll()) return false;
+        last = Stop::Clock::now();
       }
       work(task, std::size_t{0});
     }
     return true;
   }
+  std::atomic<std::size_t> next{0};
+  bool is_over = false;
   std::mutex mutex;
   std::condition_variable finished;
   std::size_t running = n_threads;
   std::exception_ptr failure;
   auto run = [&](std::size_t thread) {
     try {
-      for (;;) {
-        if (stopped.load(std::memory_order_relaxed)) break;
-        const std::size_t task = next.fetch_add(1);
-        if (task >= n_tasks) break;
-        work(task, thread);
-      }
+      for (std::size_t task; (task = next.fetch_add(1)) < n_tasks;) work(task, thread);
     } catch (...) {
       const std::lock_guard lock(mutex);
       if (!failure) failure = std::current_exception();
-      stopped = true;
+      next = n_tasks;
     }
     const std::lock_guard lock(mutex);
     if (--running == 0) finished.notify_one();
@@ -86,22 +81,20 @@ bool parallel_for(std::size_t n_tasks, std::size_t n_threads, const Stop& stop, 
   std::vector<std::thread> threads;
   threads.reserve(n_threads);
   for (std::size_t thread = 0; thread < n_threads; ++thread) threads.emplace_back(run, thread);
-  bool ended_early = false;
   {
     std::unique_lock lock(mutex);
-    while (!finished.wait_for(lock, std::chrono::milliseconds(20), [&] { return running == 0; })) {
-      if (!stop || ended_early) continue;
+    while (!finished.wait_for(lock, kPollInterval, [&] { return running == 0; })) {
       lock.unlock();
-      if (stop()) {
-        ended_early = true;
-        stopped = true;
+      if (stop.poll()) {
+        is_over = true;
+        next = n_tasks;
       }
       lock.lock();
     }
   }
   for (auto& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
-  return !ended_early;
+  return !is_over;
 }
 
 }  // namespace bayesmend

@@ -161,16 +161,17 @@ std::vector<double> maximise(const FamilyGraph& graph, std::span<const double> c
 EmRun fit_parameters(const Holes& holes, std::span<const double> cpts, double ess,
                      std::size_t max_iter, double tol, std::size_t n_threads, const Stop& stop) {
   EmRun run;
+  const Stop never;
   Leaper leaper(holes.graph());
   std::vector<double> next(cpts.begin(), cpts.end());
   auto polled = std::chrono::steady_clock::now();
   for (std::size_t iteration = 0;; ++iteration) {
     // The first expectation is never stopped: there is always something to return.
-    auto found = expect(holes, next, n_threads, iteration == 0 ? Stop{} : stop);
+    auto found = expect(holes, next, n_threads, iteration == 0 ? never : stop);
     run.stopped = found.stopped;
     // Expectations that are over within milliseconds do not poll themselves.
     if (const auto now = std::chrono::steady_clock::now(); now - polled > kPollInterval) {
-      run.stopped = run.stopped || (iteration > 0 && stop && stop());
+      run.stopped = run.stopped || (iteration > 0 && stop.poll());
       polled = now;
     }
     if (run.stopped) return run;

@@ -228,7 +228,7 @@ void Holes::compile(const Stop& stop) {
            std::ranges::equal(offsets(instances_[number]), slice);
   };
   for (std::size_t row = 0; row < table_.n_rows; ++row) {
-    if (row % 256 == 255 && stop && stop()) {
+    if (row % 256 == 255 && stop.poll()) {
       was_stopped_ = true;
       return;
     }

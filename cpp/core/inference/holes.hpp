@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "core/inference/beliefs.hpp"
 #include "core/base/parallel.hpp"
+#include "core/inference/beliefs.hpp"
 #include "core/table/table.hpp"
 
 namespace bayesmend {

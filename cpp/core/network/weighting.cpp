@@ -6,8 +6,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "core/network/drawing.hpp"
 #include "core/base/philox.hpp"
+#include "core/network/drawing.hpp"
 
 namespace bayesmend {
 namespace {
@@ -275,7 +275,7 @@ class Task {
   bool for_blocks(std::size_t first, std::size_t last, std::size_t row_thread, Work&& work) {
     if (!by_row_) {
       // A few blocks end before parallel_for looks for the first time.
-      if (stop_ && stop_()) return false;
+      if (stop_.poll()) return false;
       return parallel_for(
           last - first, scratch_.size(), stop_,
           [&](std::size_t block, std::size_t thread) { work(first + block, scratch_[thread]); });

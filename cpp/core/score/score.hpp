@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/score/counts.hpp"
 #include "core/base/parallel.hpp"
+#include "core/score/counts.hpp"
 
 namespace bayesmend {
 

@@ -1,8 +1,6 @@
 #include "core/structure/candidates.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -13,7 +11,6 @@
 namespace bayesmend {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 struct Candidate {
@@ -99,9 +96,10 @@ void for_each_set(std::vector<std::int32_t>& head, std::size_t size, std::int32_
 // Layer by layer: joint tables of t variables give the scores of all families with t - 1 parents.
 class Exhaustive {
  public:
-  Exhaustive(const FamilyScorer& scorer, const ParentRules& rules)
+  Exhaustive(const FamilyScorer& scorer, const ParentRules& rules, const Stop& stop)
       : scorer_(scorer),
         rules_(rules),
+        stop_(stop),
         card_(scorer.counter().table().card),
         n_vars_(scorer.counter().table().n_vars),
         max_parents_(largest_limit(rules, n_vars_)),
@@ -117,11 +115,11 @@ class Exhaustive {
       child_cards_.resize(std::min<std::size_t>(1, child_cards_.size()));
   }
 
-  OwnedParentLists run(std::size_t n_threads, const Stop& stop, CandidateCount& count) {
+  OwnedParentLists run(std::size_t n_threads, CandidateCount& count) {
     workers_ = std::vector<Worker>(resolve_threads(n_threads));
     layers_.resize(max_parents_ + 1);
     for (std::size_t size = 0; size <= max_parents_ + 1; ++size)
-      if (!run_layer(size, [&] { return stopped_ = stop && stop(); })) return {};
+      if (!run_layer(size)) return {};
     for (const auto& worker : workers_) {
       count.n_scored += worker.n_scored;
       count.n_skipped += worker.n_skipped;
@@ -152,7 +150,7 @@ class Exhaustive {
     return std::min(static_cast<std::size_t>(largest), n_vars - 1);
   }
 
-  bool run_layer(std::size_t size, const Stop& stop) {
+  bool run_layer(std::size_t size) {
     if (size <= max_parents_) {
       auto& layer = layers_[size];
       const std::size_t n_sets = ranks_.choose(n_vars_, size);
@@ -170,7 +168,7 @@ class Exhaustive {
                  [&](const std::vector<std::int32_t>& set) { heads.push_back(set); });
     std::vector<Found> found(heads.size());
     const bool finished = parallel_for(
-        heads.size(), workers_.size(), stop,
+        heads.size(), workers_.size(), stop_,
         [&](std::size_t task, std::size_t thread) {
           run_task(heads[task], size, workers_[thread], found[task]);
         },
@@ -178,7 +176,7 @@ class Exhaustive {
     for (auto& list : found)
       for (auto& [child, candidate] : list)
         lists_[static_cast<std::size_t>(child)].push_back(std::move(candidate));
-    return finished;
+    return finished && !stop_.has_ended();
   }
 
   void run_task(std::vector<std::int32_t> head, std::size_t size, Worker& worker, Found& found) {
@@ -190,7 +188,7 @@ class Exhaustive {
     std::vector<VariableSet> sets;
     members.reserve(batch * size + 1);
     auto flush = [&] {
-      if (!stopped_.load(std::memory_order_relaxed)) score_sets(sets, worker, found);
+      if (!stop_.has_ended()) score_sets(sets, worker, found);
       sets.clear();
       members.clear();
     };
@@ -339,6 +337,7 @@ class Exhaustive {
   }
   const FamilyScorer& scorer_;
   const ParentRules& rules_;
+  const Stop& stop_;
   std::span<const std::int32_t> card_;
   std::size_t n_vars_, max_parents_;
   Ranks ranks_;
@@ -347,15 +346,14 @@ class Exhaustive {
   std::vector<Layer> layers_;
   std::vector<Worker> workers_;
   std::vector<std::vector<Candidate>> lists_;
-  std::atomic<bool> stopped_{false};
 };
 
 // Best-first search of the parent sets of one child.
 class Promising {
  public:
   Promising(const FamilyScorer& scorer, const ParentRules& rules, std::int32_t child,
-            FamilyScorer::Scratch& scratch, const std::atomic<bool>& stopped)
-      : scorer_(scorer), child_(child), scratch_(scratch), stopped_(stopped), index_(1024) {
+            FamilyScorer::Scratch& scratch, const Stop& stop)
+      : scorer_(scorer), child_(child), scratch_(scratch), stop_(stop), index_(1024) {
     const auto n_vars = scorer.counter().table().n_vars;
     const auto c = static_cast<std::size_t>(child);
     limit_ = std::min(static_cast<std::size_t>(rules.limit[c]), n_vars - 1);
@@ -367,10 +365,7 @@ class Promising {
     }
   }
 
-  std::vector<Candidate> run(VariableSet seed, std::size_t max_sets, double seconds) {
-    if (seconds > 0)
-      deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                     std::chrono::duration<double>(seconds));
+  std::vector<Candidate> run(VariableSet seed, std::size_t max_sets) {
     const std::size_t root = evaluate(required_);
     const double base = scores_[root];
     const std::size_t n_seeds = evaluate_seed(seed);
@@ -378,7 +373,7 @@ class Promising {
     std::vector<std::pair<double, std::int32_t>> gains;
     if (required_.size() < limit_) {
       for (const auto p : optional_) {
-        if (is_over()) break;
+        if (stop_.is_over()) break;
         gains.emplace_back(scores_[evaluate(with(required_, p))] - base, p);
       }
     }
@@ -391,7 +386,7 @@ class Promising {
     if (required_.size() + 1 < limit_)
       for (std::size_t g = 0; g < gains.size(); ++g)
         push(index_.insert(with(required_, gains[g].second), 0), g + 1, gains);
-    while (!queue_.empty() && index_.size() < max_sets && !is_over()) {
+    while (!queue_.empty() && index_.size() < max_sets && !stop_.is_over()) {
       const Entry entry = queue_.top();
       queue_.pop();
       push(entry.set, entry.cursor + 1, gains);
@@ -424,11 +419,6 @@ class Promising {
     return larger;
   }
 
-  bool is_over() {
-    over_ = over_ || stopped_.load(std::memory_order_relaxed) || Clock::now() > deadline_;
-    return over_;
-  }
-
   // Scores the seed, then its subsets; returns how many sets that were.
   std::size_t evaluate_seed(VariableSet seed) {
     std::vector<std::int32_t> extra;
@@ -436,7 +426,7 @@ class Promising {
     // The subsets of a very large seed would take for ever.
     const std::size_t n_subsets = std::size_t{1} << std::min<std::size_t>(extra.size(), 10);
     if (!extra.empty()) evaluate(seed);
-    for (std::size_t bits = n_subsets; --bits > 0 && !is_over();) {
+    for (std::size_t bits = n_subsets; --bits > 0 && !stop_.is_over();) {
       std::vector<std::int32_t> set(required_);
       for (std::size_t e = 0; e < extra.size(); ++e)
         if (e < 10 && (bits >> e & 1)) set.push_back(extra[e]);
@@ -502,14 +492,12 @@ class Promising {
   const FamilyScorer& scorer_;
   std::int32_t child_;
   FamilyScorer::Scratch& scratch_;
-  const std::atomic<bool>& stopped_;
+  const Stop& stop_;
   SetIndex index_;
   std::vector<double> scores_;
   std::size_t limit_ = 0;
   std::vector<std::int32_t> required_, optional_;
   std::priority_queue<Entry> queue_;
-  Clock::time_point deadline_ = Clock::time_point::max();
-  bool over_ = false;
 };
 
 }  // namespace
@@ -517,7 +505,7 @@ class Promising {
 OwnedParentLists all_candidates(const FamilyScorer& scorer, const ParentRules& rules,
                                 std::size_t n_threads, const Stop& stop, CandidateCount& count) {
   if (scorer.counter().table().n_vars == 0) return {};
-  return Exhaustive(scorer, rules).run(n_threads, stop, count);
+  return Exhaustive(scorer, rules, stop).run(n_threads, count);
 }
 
 OwnedParentLists promising_candidates(const FamilyScorer& scorer, const ParentRules& rules,
@@ -529,12 +517,12 @@ OwnedParentLists promising_candidates(const FamilyScorer& scorer, const ParentRu
   std::vector<std::vector<Candidate>> lists(n_vars);
   std::vector<FamilyScorer::Scratch> scratch(resolve_threads(n_threads));
   std::vector<std::size_t> n_scored(n_vars, 0);
-  std::atomic<bool> stopped{false};
   const bool finished = parallel_for(
-      n_vars, scratch.size(), [&] { return stopped = stop && stop(); },
+      n_vars, scratch.size(), stop,
       [&](std::size_t child, std::size_t thread) {
-        Promising search(scorer, rules, static_cast<std::int32_t>(child), scratch[thread], stopped);
-        lists[child] = search.run(seeds[child], max_sets, seconds_per_child);
+        const Stop part = stop.part(seconds_per_child);
+        Promising search(scorer, rules, static_cast<std::int32_t>(child), scratch[thread], part);
+        lists[child] = search.run(seeds[child], max_sets);
         n_scored[child] = search.n_scored();
       },
       Caller::waits);

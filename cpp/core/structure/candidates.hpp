@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/base/parallel.hpp"
-#include "core/structure/parentlists.hpp"
 #include "core/score/score.hpp"
+#include "core/structure/parentlists.hpp"
 
 namespace bayesmend {
 
@@ -29,7 +29,7 @@ OwnedParentLists all_candidates(const FamilyScorer& scorer, const ParentRules& r
 
 // The most promising sets first, by the score that two sets of parents would have together if
 // their contributions added up (Scanagatta et al. 2015), until `max_sets` families of each child
-// are scored or the deadline of the child has come. Deterministic without a time limit. `seeds`
+// are scored or the time of the child is over. Deterministic without a time limit. `seeds`
 // holds one known good set per child, within the rules; it and its subsets come first.
 OwnedParentLists promising_candidates(const FamilyScorer& scorer, const ParentRules& rules,
                                       const std::vector<std::vector<std::int32_t>>& seeds,

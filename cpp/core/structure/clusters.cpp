@@ -1,7 +1,6 @@
 #include "core/structure/clusters.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -10,7 +9,6 @@
 namespace bayesmend {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Cluster = std::vector<std::int32_t>;
 
 constexpr double kPresent = 1e-9;  // smaller weights are noise of the linear programme
@@ -322,15 +320,13 @@ struct Scored {
 class Separation {
  public:
   Separation(const ParentLists& families, std::span<const double> weights,
-             const SeparationLimits& limits)
+             const SeparationLimits& limits, const Stop& stop)
       : families_(families),
         weights_(weights),
         limits_(limits),
         violation_(families, weights),
         local_(families.n_vars(), -1),
-        deadline_(Clock::now() +
-                  std::chrono::duration_cast<Clock::duration>(
-                      std::chrono::duration<double>(std::min(limits.seconds, 1e6)))) {}
+        stop_(stop) {}
 
   Ragged run() {
     const Components components(families_, weights_);
@@ -358,7 +354,7 @@ class Separation {
       if (component.size() < 2) continue;
       ClusterSearch search(families_, weights_, component, local_);
       for (std::size_t root = 0; root < search.size(); ++root) {
-        if (Clock::now() > deadline_ && !(limits_.must_find && found_.empty())) return;
+        if (stop_.is_over() && !(limits_.must_find && found_.empty())) return;
         search.run(root, steps, 1.0 - limits_.min_violation);
         if (!search.found.empty()) keep(search.found, component);
         if (final) search.discard(root);
@@ -381,15 +377,15 @@ class Separation {
   const SeparationLimits& limits_;
   Violation violation_;
   std::vector<std::int32_t> local_;
-  Clock::time_point deadline_;
+  const Stop& stop_;
   std::vector<Scored> found_;
 };
 
 }  // namespace
 
 Ragged violated_clusters(const ParentLists& families, std::span<const double> weights,
-                         const SeparationLimits& limits) {
-  return Separation(families, weights, limits).run();
+                         const SeparationLimits& limits, const Stop& stop) {
+  return Separation(families, weights, limits, stop).run();
 }
 
 ClusterRows cluster_rows(const ParentLists& families, const Ragged& clusters) {

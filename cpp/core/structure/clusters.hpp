@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/stop.hpp"
 #include "core/structure/parentlists.hpp"
 
 namespace bayesmend {
@@ -27,8 +28,7 @@ struct SeparationLimits {
   std::size_t steps = 2000;         // of the search from one variable
   std::size_t final_steps = 20000;  // of the same when no search has found a cluster
   double min_violation = 1e-4;
-  double seconds = 1e9;
-  bool must_find = false;  // the seconds count only once a cluster has been found
+  bool must_find = false;  // the time counts only once a cluster has been found
 };
 
 // Clusters C (sets of variables) whose inequality "some variable of C has no parent in C",
@@ -36,7 +36,7 @@ struct SeparationLimits {
 // is violated by the weights (one per candidate). Most violated first, each one minimal:
 // without any of its members it would be less violated.
 Ragged violated_clusters(const ParentLists& families, std::span<const double> weights,
-                         const SeparationLimits& limits);
+                         const SeparationLimits& limits, const Stop& stop);
 
 // The inequality of each cluster in whichever of its two forms has fewer terms.
 struct ClusterRows {

@@ -4,8 +4,8 @@
 #include <bit>
 #include <limits>
 
-#include "core/structure/subsetmax.hpp"
 #include "core/base/wide.hpp"
+#include "core/structure/subsetmax.hpp"
 
 namespace bayesmend {
 namespace {
@@ -38,15 +38,15 @@ void DagProgram::offer(std::size_t child, std::uint32_t parents, double score) {
   entry = std::max(entry, score);
 }
 
-double DagProgram::solve(const Deadline& deadline) {
+double DagProgram::solve(const Stop& stop) {
   for (std::size_t v = 0; v < n_vars_; ++v) {
     spread_maximum<true>(std::span(best_.get() + v * half_, half_), n_vars_ - 1);
-    if (half_ > kPollMask && deadline.is_over()) return -kMinusInfinity;
+    if (half_ > kPollMask && stop.is_over()) return -kMinusInfinity;
   }
   forward_.resize(2 * half_);
   const std::size_t low_size = std::min(std::size_t{1} << kLowBits, 2 * half_);
   for (std::uint32_t block = 0; block < 2 * half_; block += static_cast<std::uint32_t>(low_size)) {
-    if ((block & kPollMask) == 0 && half_ > kPollMask && deadline.is_over()) return -kMinusInfinity;
+    if ((block & kPollMask) == 0 && half_ > kPollMask && stop.is_over()) return -kMinusInfinity;
     fill_forward(block);
   }
   return forward_.back();
@@ -94,12 +94,12 @@ std::vector<std::uint32_t> DagProgram::predecessors() const {
   return allowed;
 }
 
-bool DagProgram::pass_backward(const Deadline& deadline) {
+bool DagProgram::pass_backward(const Stop& stop) {
   const auto full = static_cast<std::uint32_t>(2 * half_ - 1);
   backward_.resize(2 * half_);
   backward_[full] = 0.0;
   for (std::uint32_t subset = full; subset-- > 0;) {
-    if ((subset & kPollMask) == 0 && subset > 0 && deadline.is_over()) return false;
+    if ((subset & kPollMask) == 0 && subset > 0 && stop.is_over()) return false;
     double best = kMinusInfinity;
     for (std::uint32_t rest = full & ~subset; rest != 0; rest &= rest - 1) {
       const auto next = static_cast<std::size_t>(std::countr_zero(rest));

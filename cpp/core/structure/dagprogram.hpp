@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/base/deadline.hpp"
+#include "core/base/stop.hpp"
 
 namespace bayesmend {
 
@@ -22,12 +22,12 @@ class DagProgram {
   // Offers a family: `parents` is a mask over all variables.
   void offer(std::size_t child, std::uint32_t parents, double score);
   // Best total over all DAGs of offered families; minus infinity when there is none, plus infinity
-  // (a bound that says nothing) when the deadline came first.
-  double solve(const Deadline& deadline);
+  // (a bound that says nothing) when stopped before.
+  double solve(const Stop& stop);
   // After solve(): for each variable, which others may be its parents in the best DAG found.
   std::vector<std::uint32_t> predecessors() const;
-  // After solve(): prepares around(); false when the deadline came first.
-  bool pass_backward(const Deadline& deadline);
+  // After solve(): prepares around(); false when stopped before.
+  bool pass_backward(const Stop& stop);
   // Best total of all other variables when `child` has these parents, by mask of the others.
   void around(std::size_t child, std::vector<double>& target) const;
 

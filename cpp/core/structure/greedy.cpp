@@ -1,7 +1,6 @@
 #include "core/structure/greedy.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -12,7 +11,6 @@
 namespace bayesmend {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 // Which variables are ancestors of which, kept up to date as arcs come and go.
@@ -84,32 +82,23 @@ class Climber {
         best_add_(n_vars_, kStale),
         last_changed_(n_vars_ * n_vars_, 0),
         // Half of the pairs stay free, or a climb among few variables could not move.
-        tabu_length_(std::min(options.tabu_length, n_vars_ * n_vars_ / 4)) {
-    if (options.seconds > 0)
-      deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                     std::chrono::duration<double>(options.seconds));
-  }
+        tabu_length_(std::min(options.tabu_length, n_vars_ * n_vars_ / 4)) {}
 
   GreedyResult run(const std::vector<std::vector<std::int32_t>>& start) {
     best_parents_ = start;
     load(start);
     best_ = is_cut_ ? kMinusInfinity : total_;
     climb();
-    for (std::size_t r = 0; r < options_.restarts && !is_over(); ++r) {
+    for (std::size_t r = 0; r < options_.restarts && !stop_.poll(); ++r) {
       load(perturbed(best_parents_));
       climb();
     }
-    return {best_, best_parents_, n_changes_, over_};
+    return {best_, best_parents_, n_changes_};
   }
 
  private:
   static constexpr std::size_t kStale = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t kNoParent = kStale - 1;
-
-  bool is_over() {
-    if (!over_ && ((stop_ && stop_()) || Clock::now() > deadline_)) over_ = true;
-    return over_;
-  }
 
   bool may_add(std::size_t parent, std::size_t child) const {
     return parent != child && rules_.allowed[child * n_vars_ + parent] &&
@@ -156,13 +145,12 @@ class Climber {
     const std::size_t n_parts =
         is_large ? std::max((n_vars_ + kPart - 1) / kPart, std::size_t{1}) : 1;
     const std::size_t n_threads = is_large ? scratch_.size() : 1;
-    return parallel_for(
-        children.size() * n_parts, n_threads, [&] { return is_over(); },
-        [&](std::size_t task, std::size_t thread) {
-          const std::size_t part = task % n_parts;
-          refresh_range(children[task / n_parts], n_vars_ * part / n_parts,
-                        n_vars_ * (part + 1) / n_parts, scratch_[thread]);
-        });
+    return parallel_for(children.size() * n_parts, n_threads, stop_,
+                        [&](std::size_t task, std::size_t thread) {
+                          const std::size_t part = task % n_parts;
+                          refresh_range(children[task / n_parts], n_vars_ * part / n_parts,
+                                        n_vars_ * (part + 1) / n_parts, scratch_[thread]);
+                        });
   }
 
   // Restarts meet the same families again and again.
@@ -344,7 +332,7 @@ class Climber {
 
   void climb() {
     std::size_t idle = 0;
-    while (!is_over()) {
+    while (!stop_.poll()) {
       if (keep_if_best()) idle = 0;
       if (options_.progress) options_.progress->note(total_);
       const Change change = best_change();
@@ -410,7 +398,6 @@ class Climber {
   std::size_t n_vars_;
   std::vector<FamilyScorer::Scratch> scratch_;
   Rng rng_;
-  Clock::time_point deadline_ = Clock::time_point::max();
   Ancestry ancestry_;
   std::vector<std::vector<std::int32_t>> parents_, best_parents_;
   std::vector<double> scores_;
@@ -422,7 +409,7 @@ class Climber {
   std::size_t tabu_length_;
   double total_ = 0.0, best_ = 0.0;
   std::size_t n_moves_ = 0, n_changes_ = 0;
-  bool over_ = false, is_cut_ = false;
+  bool is_cut_ = false;
 };
 
 }  // namespace

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/structure/candidates.hpp"
 #include "core/base/parallel.hpp"
 #include "core/score/score.hpp"
+#include "core/structure/candidates.hpp"
 
 namespace bayesmend {
 
@@ -14,7 +14,6 @@ struct GreedyOptions {
   std::size_t tabu_length = 10;  // changes during which an arc stays as it was left
   std::size_t tabu_moves = 10;   // changes in a row without a new best that end a climb
   std::size_t restarts = 0;      // climbs from a perturbed best DAG
-  double seconds = 0.0;          // 0: no limit
   std::uint64_t seed = 0;
   Progress* progress = nullptr;
 };
@@ -23,7 +22,6 @@ struct GreedyResult {
   double score = 0.0;
   std::vector<std::vector<std::int32_t>> parents;
   std::size_t n_changes = 0;
-  bool stopped = false;
 };
 
 // Hill climbing on the data by adding, deleting and reversing arcs, with a tabu list and restarts.

@@ -1,8 +1,6 @@
 #include "core/structure/order.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -12,8 +10,6 @@
 
 namespace bayesmend {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // Minus infinity forbids a candidate; such ones come last.
 bool is_possible(const ParentLists& lists, std::size_t candidate) {
@@ -79,13 +75,12 @@ class MemberIndex {
 class Chain {
  public:
   Chain(const ParentLists& lists, const MemberIndex& index, const OrderOptions& options, Rng rng,
-        const std::atomic<bool>& stopped, Clock::time_point deadline)
+        const Stop& stop)
       : lists_(lists),
         index_(index),
         options_(options),
         rng_(rng),
-        stopped_(stopped),
-        deadline_(deadline),
+        stop_(stop),
         n_vars_(lists.n_vars()),
         position_(n_vars_),
         choice_(n_vars_, -1),
@@ -123,7 +118,7 @@ class Chain {
       }
     }
     return {best_total.n_without > 0 ? kMinusInfinity : best_total.score, best.choice,
-            n_perturbations, is_over()};
+            n_perturbations, stop_.reason()};
   }
 
  private:
@@ -133,13 +128,7 @@ class Chain {
     std::vector<std::int64_t> choice;
   };
 
-  bool is_over() {
-    if (over_) return true;
-    if ((++ticks_ & 15) == 0 &&
-        (stopped_.load(std::memory_order_relaxed) || Clock::now() > deadline_))
-      over_ = true;
-    return over_;
-  }
+  bool is_over() { return stop_.has_ended() || ((++ticks_ & 15) == 0 && stop_.is_over()); }
 
   bool is_open(std::size_t variable, std::int64_t candidate) const {
     for (const auto member : lists_.of(static_cast<std::size_t>(candidate)))
@@ -311,8 +300,7 @@ class Chain {
   const MemberIndex& index_;
   const OrderOptions& options_;
   Rng rng_;
-  const std::atomic<bool>& stopped_;
-  Clock::time_point deadline_;
+  const Stop& stop_;
   std::size_t n_vars_;
   std::vector<std::int32_t> order_;
   std::vector<std::size_t> position_;
@@ -320,7 +308,6 @@ class Chain {
   std::vector<std::uint8_t> dirty_;  // worth moving again
   double tolerance_ = 0.0;
   std::size_t ticks_ = 0;
-  bool over_ = false;
 };
 
 }  // namespace
@@ -332,19 +319,12 @@ OrderResult search_orders(const ParentLists& lists, const std::vector<std::int32
   const MemberIndex index(lists);
   const std::size_t n_chains = std::max<std::size_t>(options.n_chains, 1);
   n_threads = std::min(resolve_threads(n_threads), n_chains);
-  const auto began = Clock::now();
-  std::atomic<bool> stopped{false};
   std::vector<OrderResult> results(n_chains);
   // Chains that share a thread share its time.
   const std::size_t rounds = (n_chains + n_threads - 1) / n_threads;
   auto run = [&](std::size_t chain) {
-    auto deadline = Clock::time_point::max();
-    if (options.seconds > 0) {
-      const double share = options.seconds / static_cast<double>(rounds) *
-                           static_cast<double>(chain / n_threads + 1);
-      deadline =
-          began + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(share));
-    }
+    const Stop share =
+        stop.share(static_cast<double>(chain / n_threads + 1) / static_cast<double>(rounds));
     Rng rng(options.seed, chain);
     std::vector<std::int32_t> order(start);
     if (order.empty() || (chain > 0 && lists.n_vars() <= kFewVars)) {
@@ -352,16 +332,11 @@ OrderResult search_orders(const ParentLists& lists, const std::vector<std::int32
       std::iota(order.begin(), order.end(), 0);
       for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i)]);
     }
-    results[chain] = Chain(lists, index, options, rng, stopped, deadline).run(std::move(order));
+    results[chain] = Chain(lists, index, options, rng, share).run(std::move(order));
   };
-  // The work of a chain ends through `stopped`, not by leaving later chains out.
   parallel_for(
-      n_chains, n_threads,
-      [&] {
-        if (stop && stop()) stopped = true;
-        return false;
-      },
-      [&](std::size_t chain, std::size_t) { run(chain); }, Caller::waits);
+      n_chains, n_threads, stop, [&](std::size_t chain, std::size_t) { run(chain); },
+      Caller::waits);
   std::size_t best = 0;
   for (std::size_t c = 1; c < n_chains; ++c)
     if (results[c].score > results[best].score) best = c;
@@ -369,7 +344,7 @@ OrderResult search_orders(const ParentLists& lists, const std::vector<std::int32
   result.n_perturbations = 0;
   for (const auto& each : results) {
     result.n_perturbations += each.n_perturbations;
-    result.stopped |= each.stopped;
+    result.stopped = std::max(result.stopped, each.stopped);
   }
   return result;
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/base/parallel.hpp"
@@ -13,16 +14,15 @@ struct OrderOptions {
   std::size_t n_chains = 1;    // independent searches; the best one counts
   std::size_t patience = 100;  // perturbations in a row without gain that end a chain
   std::size_t max_window = 3;  // longest run of variables moved together
-  double seconds = 0.0;        // 0: no limit
   std::uint64_t seed = 0;
   Progress* progress = nullptr;
 };
 
 struct OrderResult {
-  double score = 0.0;
+  double score = -std::numeric_limits<double>::infinity();
   std::vector<std::int64_t> choices;  // candidate of each variable
   std::size_t n_perturbations = 0;
-  bool stopped = false;
+  StopReason stopped = StopReason::nothing;
 };
 
 // Local search over orders: each variable takes its best candidate among its predecessors, and

@@ -1,7 +1,6 @@
 #include "core/structure/rounding.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -9,7 +8,6 @@
 namespace bayesmend {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Indices = std::vector<std::int32_t>;
 
 constexpr double kGain = 1e-9;  // nats; a smaller gain is rounding
@@ -243,10 +241,7 @@ class OrderState {
 }  // namespace
 
 Selection order_from_lp(const ParentLists& families, std::span<const double> weights,
-                        const RoundingLimits& limits) {
-  const auto deadline =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                         std::chrono::duration<double>(std::min(limits.seconds, 1e6)));
+                        const RoundingLimits& limits, const Stop& stop) {
   const std::size_t n = families.n_vars();
   OrderState state(families);
   state.assign(order_by_weight(families, weights));
@@ -255,7 +250,7 @@ Selection order_from_lp(const ParentLists& families, std::span<const double> wei
     for (bool gained = true; gained;) {
       gained = false;
       for (std::size_t v = 0; v < n; ++v) {
-        if (Clock::now() > deadline) return;
+        if (stop.is_over()) return;
         gained |= state.improve(v);
       }
     }
@@ -264,7 +259,7 @@ Selection order_from_lp(const ParentLists& families, std::span<const double> wei
   Selection best{state.chosen, state.order()};
   double best_loss = state.loss;
   for (std::size_t kick = 0; kick < limits.kicks && n > 1; ++kick) {
-    if (Clock::now() > deadline) break;
+    if (stop.is_over()) break;
     for (std::size_t moves = 2 + random.below(3); moves > 0; --moves) {
       const std::size_t v = random.below(n);
       state.move(v, random.below(n));

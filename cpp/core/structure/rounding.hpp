@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/stop.hpp"
 #include "core/structure/parentlists.hpp"
 
 namespace bayesmend {
@@ -12,7 +13,6 @@ namespace bayesmend {
 struct RoundingLimits {
   std::size_t kicks = 0;  // perturbations of the local optimum, each followed by a local search
   std::uint64_t seed = 0;
-  double seconds = 1e9;
 };
 
 struct Selection {
@@ -24,6 +24,6 @@ struct Selection {
 // an order in which most of the weight fits, improved by moving one variable at a time to
 // its best place until no move gains, then kicked and improved again.
 Selection order_from_lp(const ParentLists& families, std::span<const double> weights,
-                        const RoundingLimits& limits);
+                        const RoundingLimits& limits, const Stop& stop);
 
 }  // namespace bayesmend

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "core/base/stop.hpp"
 
 namespace bayesmend {
 
@@ -25,12 +26,12 @@ inline void max_into(double* target, const double* other, std::size_t n) {
 }
 
 // values[U] becomes the maximum over all subsets (or supersets) of U. Low bits are done
-// block by block, so that all but a few passes stay in cache. Leaves the work when stopped.
+// block by block, so that all but a few passes stay in cache. Leaves the work once `stop` has
+// ended.
 template <bool kSubsets>
-void spread_maximum(std::span<double> values, std::size_t n_bits,
-                    const std::atomic<bool>* stopped = nullptr) {
+void spread_maximum(std::span<double> values, std::size_t n_bits, const Stop& stop = {}) {
   auto pass = [&](std::size_t begin, std::size_t end, std::size_t bit) {
-    if (stopped != nullptr && stopped->load(std::memory_order_relaxed)) return;
+    if (stop.has_ended()) return;
     const std::size_t half = std::size_t{1} << bit;
     for (std::size_t start = begin; start < end; start += 2 * half) {
       double* low = values.data() + start;

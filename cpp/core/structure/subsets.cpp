@@ -1,7 +1,6 @@
 #include "core/structure/subsets.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -52,9 +51,8 @@ bool SubsetProgram::run(const ParentLists& lists, std::size_t n_threads, const S
   lists_ = lists;
   n_vars_ = lists.n_vars();
   best_parents_.assign(n_vars_, {});
-  std::atomic<bool> stopped{false};
   const bool finished = parallel_for(
-      n_vars_, n_threads, [&] { return stopped = stop && stop(); },
+      n_vars_, n_threads, stop,
       [&](std::size_t v, std::size_t) {
         auto& best = best_parents_[v];
         best.assign(std::size_t{1} << (n_vars_ - 1), kMinusInfinity);
@@ -62,10 +60,10 @@ bool SubsetProgram::run(const ParentLists& lists, std::size_t n_threads, const S
           auto& entry = best[squeeze(mask_of(lists.of(c)), v)];
           entry = std::max(entry, lists.scores[c]);
         }
-        spread_maximum<true>(best, n_vars_ - 1, &stopped);
+        spread_maximum<true>(best, n_vars_ - 1, stop);
       },
       caller_for(n_vars_));
-  if (!finished) return false;
+  if (!finished || stop.has_ended()) return false;
   return pass_forward(n_threads, stop);
 }
 
@@ -132,7 +130,6 @@ std::vector<std::int64_t> SubsetProgram::choices() const {
 std::vector<double> SubsetProgram::best_through(std::size_t n_threads, const Stop& stop) {
   if (!pass_backward(n_threads, stop)) return {};
   std::vector<double> through(lists_.n_sets());
-  std::atomic<bool> stopped{false};
   auto pass_through = [&](std::size_t v, std::size_t) {
     // around[U]: what the other variables score best when U or more of them precede v.
     std::vector<double> around(std::size_t{1} << (n_vars_ - 1));
@@ -140,14 +137,13 @@ std::vector<double> SubsetProgram::best_through(std::size_t n_threads, const Sto
       const std::uint32_t others = stretch(u, v);
       around[u] = forward_[others] + backward_[others | (std::uint32_t{1} << v)];
     }
-    spread_maximum<false>(around, n_vars_ - 1, &stopped);
+    spread_maximum<false>(around, n_vars_ - 1, stop);
     for (std::size_t c = lists_.begin(v); c < lists_.end(v); ++c)
       through[c] = lists_.scores[c] + around[squeeze(mask_of(lists_.of(c)), v)];
   };
-  const bool finished = parallel_for(
-      n_vars_, n_threads, [&] { return stopped = stop && stop(); }, pass_through,
-      caller_for(n_vars_));
-  if (!finished) return {};
+  if (!parallel_for(n_vars_, n_threads, stop, pass_through, caller_for(n_vars_)) ||
+      stop.has_ended())
+    return {};
   return through;
 }
 

@@ -663,7 +663,7 @@ std::vector<std::uint8_t> CsvTable::codes(std::span<const std::int64_t> columns,
     std::uint8_t* to = result.data() + at * n_rows + first_row[k];
     for (std::size_t row = 0; row < chunks[k].n_rows; ++row) to[row] = code[from[row]];
   };
-  parallel_for(chunks.size() * columns.size(), n_threads, nullptr, recode);
+  parallel_for(chunks.size() * columns.size(), n_threads, {}, recode);
   return result;
 }
 

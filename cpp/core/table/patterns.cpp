@@ -100,7 +100,7 @@ DistinctRows distinct_rows(std::span<const std::uint8_t> cells, std::size_t n_va
   Index index(rows);
   result.inverse.resize(n_rows);
   for (std::size_t row = 0; row < n_rows; ++row) {
-    if (stop && row % (std::size_t{1} << 20) == (std::size_t{1} << 20) - 1 && stop()) {
+    if (row % (std::size_t{1} << 20) == (std::size_t{1} << 20) - 1 && stop.poll()) {
       result.stopped = true;
       return result;
     }

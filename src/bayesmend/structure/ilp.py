@@ -118,7 +118,7 @@ class _Run:
             weights[np.isin(self.problem.numbers, self.sets.choice_of(start))] = 1.0
         # The work of a kick grows with the square of the number of variables.
         kicks = int(np.clip(20_000 / max(1, self.sets.n_vars), 10, 500))
-        remaining = max(0.0, self.deadline - time.perf_counter())
+        remaining = max(1e-9, self.deadline - time.perf_counter())
         try:
             chosen = self.problem.round(
                 weights, seconds=remaining, kicks=kicks, seed=self.seed

@@ -261,7 +261,7 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
             final_steps=FINAL_STEPS,
             min_violation=MIN_VIOLATION,
             # An integral point with a cycle must not pass because time is short.
-            seconds=self.limits.remaining(),
+            seconds=max(self.limits.remaining(), 1e-9),  # 0 would be no limit
             must_find=must_find,
         )
 
@@ -289,7 +289,7 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
         return len(sizes)
 
     def _round(self, weights: NDArray[np.float64]) -> None:
-        chosen = self.problem.round(weights, seconds=self.limits.remaining())
+        chosen = self.problem.round(weights, seconds=max(self.limits.remaining(), 1e-9))
         loss = self.problem.loss_of(chosen)
         if loss >= self.best_loss - 1e-9:
             return
