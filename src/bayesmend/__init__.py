@@ -1,5 +1,7 @@
 """Learn discrete Bayesian networks from categorical data with missing values."""
 
+from typing import TYPE_CHECKING, Any
+
 from bayesmend.data.discretize import Discretization, fit_discretization
 from bayesmend.data.patterns import Patterns
 from bayesmend.data.states import MAX_STATES, MISSING, MISSING_MARKERS, Label
@@ -62,7 +64,6 @@ from bayesmend.structure import StructureResult, learn_structure, solve
 from bayesmend.structure.candidates import candidate_parents
 from bayesmend.structure.parents import ParentSets
 
-__version__ = "0.1.0"
 __all__ = [
     "MAX_STATES",
     "MISSING",
@@ -130,3 +131,16 @@ __all__ = [
     "write_network",
     "write_report",
 ]
+
+if TYPE_CHECKING:
+    __version__: str
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Read the version of the package where it is asked for: pyproject.toml's."""
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version("bayesmend")
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
