@@ -10,8 +10,9 @@ from typing import Any
 
 from bayesmend.errors import ParameterError
 from bayesmend.inference.impute import impute
-from bayesmend.learning.augment import AugmentResult, learn_exact, learn_local
+from bayesmend.learning.augment import learn_exact, learn_local
 from bayesmend.learning.em import learn_em
+from bayesmend.learning.result import LearnResult
 from experiments.design import Answer, Method, Task
 from experiments.peers.classifiers import (
     KERNELS,
@@ -113,7 +114,7 @@ def solve_local(
     return _augmented(found)
 
 
-def _augmented(found: AugmentResult) -> Answer:
+def _augmented(found: LearnResult) -> Answer:
     return Answer(
         found.completed, found.score, found.bound, found.status, found.network
     )

@@ -25,6 +25,7 @@ LAYERS = [
     "_files",
     "data",
     "graph",
+    "outcome",
     "score",
     "network",
     "inference",

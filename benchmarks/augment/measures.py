@@ -64,7 +64,7 @@ def certify(data, seed, limit, threads):
 def local_row(data, seconds, found):
     return {
         "seconds": seconds,
-        "certified": found.detail["is_certified"],
+        "certified": found.locality is not None,
         "status": found.status,
         "score": found.score,
         "cells": data.n_missing,

@@ -75,7 +75,7 @@ def solve_learn(
         seed=seed,
         n_threads=n_threads,
     )
-    chosen = {"chosen": found.detail["chosen"]} if "chosen" in found.detail else {}
+    chosen = {} if found.chosen is None else {"chosen": found.chosen}
     return Answer(
         found.completed, found.score, found.bound, found.status, found.network, chosen
     )

@@ -15,7 +15,8 @@ from typing import Any
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import BayesmendError
 from bayesmend.hiding.mechanisms import hide_value_per_variable
-from bayesmend.learning.augment import AugmentResult, learn_exact
+from bayesmend.learning.augment import learn_exact
+from bayesmend.learning.result import LearnResult
 from experiments.data import DataFolder, network_files
 from experiments.design import (
     Answer,
@@ -193,7 +194,7 @@ class _Key:
 
 # All methods of a run are judged by the same proof, one after the other.
 @lru_cache(maxsize=4)
-def _solved(key: _Key, time_limit: float) -> AugmentResult:
+def _solved(key: _Key, time_limit: float) -> LearnResult:
     return learn_exact(
         key.data, max_parents=MAX_PARENTS, time_limit=time_limit, seed=0, n_threads=1
     )

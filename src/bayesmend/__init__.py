@@ -26,7 +26,7 @@ from bayesmend.hiding.mechanisms import (
 )
 from bayesmend.hiding.record import Hidden, Shortfall
 from bayesmend.inference.engine import Marginals
-from bayesmend.inference.impute import Imputation, ImputedCells, impute
+from bayesmend.inference.impute import Imputation, impute
 from bayesmend.inference.posterior import (
     Explanation,
     draw,
@@ -35,13 +35,8 @@ from bayesmend.inference.posterior import (
     marginals,
 )
 from bayesmend.inference.query import Answer, query
-from bayesmend.learning.augment import (
-    AugmentResult,
-    MendedCells,
-    learn_exact,
-    learn_local,
-)
-from bayesmend.learning.em import EmResult, ParameterFit, fit_parameters, learn_em
+from bayesmend.learning.augment import learn_exact, learn_local
+from bayesmend.learning.em import ParameterFit, fit_parameters, learn_em
 from bayesmend.learning.learn import learn
 from bayesmend.learning.reduction import (
     Reduction,
@@ -49,7 +44,9 @@ from bayesmend.learning.reduction import (
     reduce_to_complete,
     solve_reduction,
 )
+from bayesmend.learning.result import LearnResult
 from bayesmend.network.network import Network
+from bayesmend.outcome import Certificate, Stopped
 from bayesmend.report import write_report
 from bayesmend.score import (
     Families,
@@ -69,22 +66,20 @@ __all__ = [
     "MISSING",
     "MISSING_MARKERS",
     "Answer",
-    "AugmentResult",
+    "Certificate",
     "Constraints",
     "Cpdag",
     "Dag",
     "Discretization",
-    "EmResult",
     "Explanation",
     "Families",
     "FamilyScorer",
     "Hidden",
     "Imputation",
-    "ImputedCells",
     "IncompleteData",
     "Label",
+    "LearnResult",
     "Marginals",
-    "MendedCells",
     "Network",
     "ParameterFit",
     "ParentSets",
@@ -94,6 +89,7 @@ __all__ = [
     "Score",
     "Shortfall",
     "SkeletonScores",
+    "Stopped",
     "StructureResult",
     "Summary",
     "__version__",

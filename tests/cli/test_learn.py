@@ -357,7 +357,7 @@ def test_ctrl_c_writes_the_best_so_far_and_says_so(options, hard, tmp_path):
     assert process.returncode == 0
     assert "\x1b[KInterrupted: this is the best answer so far.\r\n" in shown
     report = json.loads(stdout)
-    assert report["detail"]["stopped"] == "interrupt"
+    assert report["stopped"] == "interrupt"
     assert sorted(path.name for path in out.iterdir()) == FILES
     assert bm.IncompleteData.from_csv(out / "completed.csv").is_complete
 
@@ -384,5 +384,5 @@ def test_em_writes_the_same_files_with_probabilities(holed, tmp_path):
     assert report["log_likelihood"] < 0
     assert "by probability:" in told
     header = (out / "cells.csv").read_text().partition("\n")[0]
-    assert header == "row,variable,state,probability,runner_up,table"
+    assert header == "row,variable,state,probability,runner_up"
     assert "" not in {cell for row in table_of(out / "completed.csv") for cell in row}

@@ -214,7 +214,7 @@ def test_ctrl_c_writes_the_best_so_far(wide, tmp_path):
     assert process.returncode == 0
     assert shown.endswith("\r\x1b[K")  # nothing is left on the screen
     report = json.loads(stdout)
-    assert report["detail"]["stopped"] == "interrupted"
+    assert report["stopped"] == "interrupt"
     assert (out / "network.bif").exists()
 
 

@@ -136,7 +136,7 @@ def test_cells_are_a_table_too():
     assert head == "row,variable,state,probability,runner_up,table"
     assert first == f"0,wet,2,{columns['probability'][0]},1,1"
     assert end == ""
-    assert repr(found.cells) == "ImputedCells(2 cells)"
+    assert repr(found.cells) == "CompletedCells(2 cells)"
     assert repr(found) == "Imputation(mpe, 2 cells)"
 
 

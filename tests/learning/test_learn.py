@@ -3,6 +3,7 @@
 import json
 import math
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from bayesmend import (
     load_network,
 )
 from bayesmend.errors import DataError, ParameterError
-from bayesmend.learning.augment.result import describe_status
+from bayesmend.outcome import Certificate, Stopped
 from bayesmend.score import dag_score
 
 SMALL = {"a": ["x", "x", "y", "y", None], "b": ["u", None, "v", "v", "v"]}
@@ -52,7 +53,7 @@ def check_pair(data, result):
 def test_a_small_table_is_solved_exactly():
     result = learn(SMALL)
     assert (result.status, result.method) == ("optimal", "exact")
-    assert result.detail["chosen"].startswith("exact: 2 variables")
+    assert result.chosen.startswith("exact: 2 variables")
     assert result.gap == 0.0
     assert result.is_optimal
 
@@ -69,7 +70,7 @@ def test_methods_agree_with_the_functions_behind_them():
 def test_a_solver_of_ones_own_means_local():
     result = learn(noise(6, 40), solver="greedy", seed=1)
     assert (result.status, result.method) == ("local optimum", "local")
-    assert result.detail["chosen"] == "local: exact has no use for a solver of your own"
+    assert result.chosen == "local: exact has no use for a solver of your own"
 
 
 def test_many_variables_mean_local():
@@ -78,12 +79,12 @@ def test_many_variables_mean_local():
     data = holed_table(rows, [2] * 21)
     result = learn(data, max_parents=1, restarts=0, seed=1, time_limit=1.0)
     assert result.method == "local"
-    assert result.detail["chosen"] == "local: 21 variables, exact goes up to 20"
+    assert result.chosen == "local: 21 variables, exact goes up to 20"
 
 
 def test_without_a_proof_in_time_it_says_so():
     result = learn(noise(12, rate=0.04), time_limit=0.5, seed=1)
-    assert result.detail["chosen"].endswith("the local optimum with the bound so far")
+    assert result.chosen.endswith("the local optimum with the bound so far")
     assert not result.is_optimal
 
 
@@ -92,7 +93,7 @@ def test_many_holes_mean_em():
     assert data.n_missing > 100
     result = learn(data, restarts=1, seed=1)
     assert result.method == "em"
-    assert result.detail["chosen"] == "em: 258 cells (11%) are missing"
+    assert result.chosen == "em: 258 cells (11%) are missing"
 
 
 def test_complete_data_are_plain_structure_learning():
@@ -140,20 +141,28 @@ def test_an_error_of_progress_is_raised():
 
 
 @pytest.mark.parametrize(
-    ("score", "bound", "locally", "stopped", "words"),
+    ("score", "bound", "locality", "stopped", "words"),
     [
-        (-10.0, -10.0, None, None, "optimal"),
-        (-10.0, -10.0 + 5e-7, "1-local optimum", "time limit", "optimal"),
-        (-2400.0, -2398.8, None, "time limit", "gap 1.2 nats (0.05 %)"),
-        (-10.0, math.inf, "2-local optimum", None, "2-local optimum"),
-        (-10.0, math.inf, None, "time limit", "stopped at time limit"),
+        (-10.0, -10.0, None, "nothing", "optimal"),
+        (-10.0, -10.0 + 5e-7, 1, "time", "optimal"),
+        (-2400.0, -2398.8, None, "time", "gap 1.2 nats (0.05 %)"),
+        (-10.0, math.inf, 2, "nothing", "2-local optimum"),
+        (-10.0, math.inf, None, "time", "stopped at time limit"),
         (-10.0, math.inf, None, "interrupt", "stopped at interrupt"),
-        (-9.0, -8.1, "1-local optimum", None, "1-local optimum, gap 0.9 nats (10 %)"),
-        (0.0, 1.0, None, "node limit", "gap 1 nats"),
+        (-9.0, -8.1, 1, "nothing", "1-local optimum, gap 0.9 nats (10 %)"),
+        (0.0, 1.0, None, "nodes", "gap 1 nats"),
     ],
 )
-def test_what_is_known_in_words(score, bound, locally, stopped, words):
-    assert describe_status(score, bound, locally=locally, stopped=stopped) == words
+def test_what_is_known_in_words(score, bound, locality, stopped, words):
+    found = replace(
+        learn(SMALL),
+        score=score,
+        bound=bound,
+        certificate=Certificate.of(score, bound, is_local=locality is not None),
+        locality=locality,
+        stopped=Stopped(stopped),
+    )
+    assert found.status == words
 
 
 def test_a_result_is_ready_for_json():
@@ -229,7 +238,7 @@ def test_a_time_limit_is_kept_where_one_dynamic_programme_takes_a_second(method)
     with within(1.5):
         result = learn(data, method=method, solver="subsets", time_limit=1.0, seed=1)
     check_pair(data, result)
-    assert result.detail["stopped"] == "time limit"
+    assert result.stopped == "time"
 
 
 @pytest.mark.parametrize("method", ["exact", "local"])
@@ -238,7 +247,7 @@ def test_a_time_limit_is_kept_where_tables_of_all_families_take_longer(method):
     with within(1.0):
         result = learn(data, method=method, max_parents=5, time_limit=0.5, seed=1)
     check_pair(data, result)
-    assert (result.method, result.detail["stopped"]) == (method, "time limit")
+    assert (result.method, result.stopped) == (method, "time")
     if method == "exact":  # beyond 20 variables the local search needs no such tables
         assert "hill climbing" in result.detail["note"]
 
@@ -268,7 +277,7 @@ def test_ctrl_c_returns_a_valid_pair(n_vars, options):
     with ctrl_c_on_progress() as progress:
         result = learn(data, seed=1, progress=progress, **options)
     check_pair(data, result)
-    assert result.detail["stopped"] == "interrupt"
+    assert result.stopped == "interrupt"
     assert "optimal" not in result.status
 
 
@@ -278,7 +287,7 @@ def test_ctrl_c_between_short_climbs_returns_a_valid_pair():
     with ctrl_c_after(0.5):
         result = learn(data, method="local", solver="greedy", restarts=500, seed=1)
     check_pair(data, result)
-    assert (result.status, result.detail["stopped"]) == (
+    assert (result.status, result.stopped) == (
         "stopped at interrupt",
         "interrupt",
     )
@@ -288,7 +297,7 @@ def test_ctrl_c_between_short_climbs_returns_a_valid_pair():
 def test_em_is_learn_em(method):
     data = hide_mcar(load_network("asia").sample(200, seed=1), 0.1, seed=1).data
     found = learn(data, method=method, restarts=2, seed=3)
-    same = learn_em(data, hard=method == "em-hard", redraws=2, seed=3)
+    same = learn_em(data, hard=method == "em-hard", restarts=2, seed=3)
     assert found.method == method
     assert found.network == same.network
     assert np.array_equal(found.completed.codes, same.completed.codes)
@@ -298,6 +307,6 @@ def test_auto_searches_where_inference_does_not_fit_into_memory():
     data = hide_mcar(load_network("asia").sample(300, seed=1), 0.4, seed=1).data
     found = learn(data, max_memory=10, seed=1)
     assert found.method == "local"
-    assert "does not fit into memory" in found.detail["chosen"]
+    assert "does not fit into memory" in found.chosen
     check_pair(data, found)
     assert learn(data, seed=1).method == "em"

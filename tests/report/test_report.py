@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayesmend as bm
+from bayesmend.outcome import Certificate, Stopped
 from bayesmend.report import render_report
 from bayesmend.report.chart import draw_trace
 from bayesmend.report.graph import draw_graph
@@ -170,37 +171,38 @@ def test_long_tables_are_cut_and_say_so():
 
 
 def test_every_state_of_knowledge_has_its_sentence(result):
-    def words(status, bound):
+    def words(bound, known, locality=None):
         from dataclasses import replace
 
-        return certificate(replace(result, status=status, bound=bound))
+        found = replace(result, bound=bound, certificate=known, locality=locality)
+        return certificate(found)
 
     score, unknown = result.score, float("inf")
-    assert words("optimal", score).endswith("scores higher: proven.")
-    assert words("1-local optimum", unknown).startswith("No change of one missing")
-    assert words("2-local optimum", unknown).startswith("No change of up to 2 missing")
-    assert words("1-local optimum, gap 2 nats (1 %)", score + 2).endswith(
+    optimal, bounded, local, nothing = Certificate
+    assert words(score, optimal).endswith("scores higher: proven.")
+    assert words(unknown, local, 1).startswith("No change of one missing")
+    assert words(unknown, local, 2).startswith("No change of up to 2 missing")
+    assert words(score + 2, bounded, 1).startswith("No change of one missing")
+    assert words(score + 2, bounded, 1).endswith(
         "The best possible score is at most 2.000 nats higher."
     )
-    assert words("gap 2 nats (1 %)", score + 2) == (
+    assert words(score + 2, bounded) == (
         "The best possible score is at most 2.000 nats higher."
     )
-    assert words("local optimum", unknown).endswith("nothing is proven.")
-    assert words("stopped at time limit", unknown) == (
-        "Nothing is proven about the score."
-    )
+    assert words(unknown, local).endswith("nothing is proven.")
+    assert words(unknown, nothing) == ("Nothing is proven about the score.")
 
 
 def test_what_ended_the_search_is_named(result):
     from dataclasses import replace
 
-    def ended(stopped, bound):
-        return stopping(replace(result, bound=bound, detail={"stopped": stopped}))
+    def ended(stopped, certificate=Certificate.HEURISTIC):
+        return stopping(replace(result, certificate=certificate, stopped=stopped))
 
-    assert ended("time limit", float("inf")) == "the time limit"
-    assert ended("interrupt", float("inf")) == "Ctrl-C"
-    assert ended(None, float("inf")) is None
-    assert ended("time limit", result.score) is None
+    assert ended(Stopped.TIME) == "the time limit"
+    assert ended(Stopped.INTERRUPT) == "Ctrl-C"
+    assert ended(Stopped.NOTHING) is None
+    assert ended(Stopped.TIME, Certificate.OPTIMAL) is None
 
 
 def test_cells_alike_are_told_together(result):
@@ -277,9 +279,9 @@ def test_a_long_name_is_cut_in_the_drawing():
     ],
 )
 def test_the_trace_shows_every_move_and_a_bound_that_is_near(scores, bound, shows):
-    from bayesmend.learning.augment import TraceEntry
+    from bayesmend.learning.result import Step
 
-    trace = [TraceEntry(s, "flip", 0.0 + k) for k, s in enumerate(scores)]
+    trace = [Step(s, "flip", 0.0 + k) for k, s in enumerate(scores)]
     svg = draw_trace(trace, bound, 2.0)
     assert svg.count("<circle") == len(scores)
     assert ('class="bound"' in svg) == shows

@@ -140,7 +140,7 @@ def test_a_time_limit_is_kept(limit, n_threads):
             n_threads=n_threads,
             restarts=10**6,
         )
-    assert found.detail["stopped"] == "time limit"
+    assert found.stopped == "time"
     assert 0 in found.dag.parents[5]
     assert found.score == pytest.approx(dag_score(data, found.dag))
 
@@ -150,7 +150,7 @@ def test_ctrl_c_gives_the_best_so_far():
     data = table_of(linked_rows(card, 50_000, seed=5), card)
     with ctrl_c_after(0.2):
         found = climb(data, seed=1, restarts=10**6)
-    assert found.detail["stopped"] == "interrupted"
+    assert found.stopped == "interrupt"
     assert found.score == pytest.approx(dag_score(data, found.dag))
 
 

@@ -99,15 +99,15 @@ def test_bounds_bracket_the_optimum_when_stopped_early(seed):
         early = check(solve_ilp(sets, seed=seed, **limits), sets)
         assert early.score <= best.score + 1e-6
         assert early.bound >= best.score - 1e-6
-        stopped = early.detail.get("stopped")
-        assert early.status == "optimal" or stopped in {"time limit", "node limit"}
+        stopped = early.stopped
+        assert early.status == "optimal" or stopped in {"time", "nodes"}
 
 
 def test_a_gap_ends_the_search_early():
     sets = parent_sets(hard_lists(14, 1))
     best, loose = solve_ilp(sets, seed=0), solve_ilp(sets, seed=0, gap=20.0)
-    assert loose.status == "gap"
-    assert loose.detail["stopped"] == "gap"
+    assert loose.certificate == "bounded"
+    assert not loose.stopped
     assert 0 < loose.gap <= 20.0
     assert loose.bound >= best.score - 1e-6
 
@@ -117,8 +117,8 @@ def test_the_time_limit_is_kept(time_limit):
     sets = parent_sets(hard_lists(40, 0, 150))
     with within(time_limit + 0.5):
         solution = check(solve_ilp(sets, seed=0, time_limit=time_limit), sets)
-    assert solution.status == "gap"
-    assert solution.detail["stopped"] == "time limit"
+    assert solution.certificate == "bounded"
+    assert solution.stopped == "time"
     assert math.isfinite(solution.bound)
 
 
@@ -221,7 +221,7 @@ from bayesmend.structure import (solve_ilp)
 sets = read_jkl(sys.argv[1])
 tell = lambda *_: print("going", flush=True)
 solution = solve_ilp(sets, seed=0, progress=tell)
-print(solution.status, solution.detail["stopped"], solution.gap > 0)
+print(solution.certificate, solution.stopped, solution.gap > 0)
 """
 
 
@@ -236,7 +236,7 @@ def test_ctrl_c_returns_the_best_so_far(tmp_path):
         with within(2.0):
             rest = process.stdout.read().splitlines()
             assert process.wait(timeout=10) == 0
-    assert rest[-1] == "gap interrupted True"
+    assert rest[-1] == "bounded interrupt True"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to a process")
@@ -263,7 +263,7 @@ def test_ctrl_c_in_any_callback_leaves_a_valid_dag(monkeypatch, callback, when):
     solution = solve_ilp(sets, seed=1)
     check(solution, sets)
     if calls >= when:
-        assert solution.detail["stopped"] == "interrupted"
+        assert solution.stopped == "interrupt"
 
 
 def separate(sets, weights):

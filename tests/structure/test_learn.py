@@ -141,8 +141,9 @@ def test_the_same_answer_for_any_number_of_threads(solver, asia):
 
 
 def test_auto_says_what_it_chose(asia):
-    detail = learn_structure(asia).detail
-    assert detail["chosen"] == "subsets: 8 variables"
+    found = learn_structure(asia)
+    detail = found.detail
+    assert found.chosen == "subsets: 8 variables"
     assert detail["candidates"] == "all"
 
 
@@ -191,7 +192,7 @@ def test_ctrl_c_gives_the_best_so_far_in_every_phase(seconds):
     data = table_of(linked_rows(card, 10_000, seed=2), card)
     with ctrl_c_after(seconds):
         found = learn_structure(data, max_sets=3000, time_limit=30, seed=1)
-    assert found.detail["stopped"] == "interrupted"
+    assert found.stopped == "interrupt"
     assert found.score == pytest.approx(dag_score(data, found.dag))
 
 
@@ -215,10 +216,13 @@ def test_a_result_becomes_plain_types(asia):
         "bound",
         "gap",
         "status",
-        "solver",
+        "certificate",
+        "stopped",
+        "chosen",
         "seconds",
         "arcs",
         "detail",
+        "solver",
     ]
 
 

@@ -121,7 +121,7 @@ def test_a_time_limit_is_kept(limit, n_threads):
     sets = sets_of(random_lists(300, 60, 3, seed=6))
     with within(limit + 0.5):
         solution = solve_order(sets, time_limit=limit, n_threads=n_threads, seed=1)
-    assert solution.detail["stopped"] == "time limit"
+    assert solution.stopped == "time"
     assert solution.score == sets.score_of(solution.dag)
 
 
@@ -129,7 +129,7 @@ def test_ctrl_c_gives_the_best_so_far():
     sets = sets_of(random_lists(200, 60, 3, seed=6))
     with ctrl_c_on_progress() as progress:
         found = solve_order(sets, time_limit=60, seed=1, progress=progress)
-    assert found.detail["stopped"] == "interrupted"
+    assert found.stopped == "interrupt"
     assert found.score == pytest.approx(sets.score_of(found.dag))
 
 

@@ -104,7 +104,7 @@ def test_a_time_limit_gives_the_best_so_far_with_a_bound():
     sets = sets_of(random_lists(22, 60, 3, seed=4))
     with within(0.55):
         solution = solve_subsets(sets, time_limit=0.05)
-    assert (solution.status, solution.detail["stopped"]) == ("gap", "time limit")
+    assert (solution.certificate, solution.stopped) == ("bounded", "time")
     best = solve_subsets(sets).score
     assert solution.score - 1e-9 <= best <= solution.bound + 1e-9
     assert sets.score_of(solution.dag) == pytest.approx(solution.score)
@@ -114,7 +114,7 @@ def test_ctrl_c_gives_the_best_so_far():
     sets = sets_of(random_lists(24, 60, 3, seed=4))
     with ctrl_c_after(0.2):
         solution = solve_subsets(sets)
-    assert (solution.status, solution.detail["stopped"]) == ("gap", "interrupted")
+    assert (solution.certificate, solution.stopped) == ("bounded", "interrupt")
 
 
 def test_progress_is_told_the_size():

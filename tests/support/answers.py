@@ -39,7 +39,7 @@ def learn_local(data, **options):
 
 
 def learn_em(data, *, restarts=10, **options):
-    return bm.learn_em(data, redraws=restarts, **options)
+    return bm.learn_em(data, restarts=restarts, **options)
 
 
 def learn_structure(data, **options):
@@ -121,12 +121,12 @@ def fit_discretization(table, cutting, **options):
 def margins_of(result):
     """What stands beside the states of mended cells: margins, or probabilities."""
     cells = result.cells
-    return cells.margins if hasattr(cells, "margins") else cells.probabilities
+    return cells.margins if cells.probabilities is None else cells.probabilities
 
 
 def chosen_by(result):
     """What `auto` chose, and why."""
-    return result.detail["chosen"]
+    return result.chosen
 
 
 # Answers in plain types.

@@ -197,7 +197,7 @@ def _tell(found: "Imputation") -> None:
             f"Note: added, missing in the table: {listing(found.absent)}.\n"
         )
     p = found.cells.probabilities
-    if len(p):
+    if p is not None and len(p):
         n_cells = quantity(len(p) // found.n_draws, "cell")
         notice(f"Imputed {n_cells}, on average with probability {p.mean():.3f}.")
 

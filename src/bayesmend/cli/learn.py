@@ -38,7 +38,7 @@ from bayesmend.cli.terminal import json_text, print_json, read_table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bayesmend.learning.learn import Result
+    from bayesmend.learning.result import LearnResult
 
 __all__ = ["OUTPUTS", "learn", "summarise", "write_outputs"]
 
@@ -150,7 +150,7 @@ def learn(
 
 
 def write_outputs(
-    result: "Result",
+    result: "LearnResult",
     folder: Path,
     options: dict[str, Any],
     *,
@@ -186,7 +186,7 @@ def write_outputs(
     return facts
 
 
-def summarise(result: "Result") -> str:
+def summarise(result: "LearnResult") -> str:
     """Describe a result on a few lines."""
     from bayesmend.report.words import certificate, number, stopping
 
@@ -198,12 +198,12 @@ def summarise(result: "Result") -> str:
         f"method {result.method}, {result.seconds:.2f} s"
         + (f", stopped by {ended}" if ended else ""),
     ]
-    if "chosen" in result.detail:
-        lines[-1] += f" (auto chose {result.detail['chosen']})"
+    if result.chosen is not None:
+        lines[-1] += f" (auto chose {result.chosen})"
     return "\n".join([*lines, "", *_arcs(result), "", *_cells(result), ""])
 
 
-def _arcs(result: "Result") -> list[str]:
+def _arcs(result: "LearnResult") -> list[str]:
     arcs = result.dag.arcs
     lines = [f"{result.dag.n_vars} variables, {_count(len(arcs), 'arc')}"]
     lines += [f"  {parent} -> {child}" for parent, child in arcs[:_SHOWN_ARCS]]
@@ -212,7 +212,7 @@ def _arcs(result: "Result") -> list[str]:
     return lines
 
 
-def _cells(result: "Result") -> list[str]:
+def _cells(result: "LearnResult") -> list[str]:
     from bayesmend.report.words import Alike, least_certain, number, sureness
 
     n_cells = len(result.cells)
@@ -233,7 +233,7 @@ def _count(n: int, what: str) -> str:
     return f"{n:,} {what}" + ("" if n == 1 else "s")
 
 
-def _tell(result: "Result") -> None:
+def _tell(result: "LearnResult") -> None:
     """Say on stderr what a reader of the files alone would miss."""
     from bayesmend.report.words import stopping
 

@@ -132,14 +132,14 @@ def _write(
 def _summary(result: "StructureResult", outputs: list[Path]) -> str:
     certainty = {
         "optimal": "the best possible score",
-        "gap": f"at most {result.gap:.3f} below the best possible score",
+        "bounded": f"at most {result.gap:.3f} below the best possible score",
         "heuristic": "no proof of the best possible score",
-    }[result.status]
+    }[result.certificate.value]
     lines = [
         f"score {result.score:.3f} ({certainty})",
         f"{result.dag.n_vars} variables, {result.dag.n_arcs} arcs",
         f"solver {result.solver}, {result.seconds:.2f} s",
     ]
-    if "stopped" in result.detail:
-        lines[-1] += f", stopped: {result.detail['stopped']}"
+    if result.stopped:
+        lines[-1] += f", stopped by the {result.stopped.words}"
     return "\n".join([*lines, *map(str, outputs)])

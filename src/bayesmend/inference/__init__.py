@@ -1,7 +1,7 @@
 """What a network says of a table: marginals, most probable states, draws, queries."""
 
 from bayesmend.inference.engine import Marginals
-from bayesmend.inference.impute import Imputation, ImputedCells, impute
+from bayesmend.inference.impute import Imputation, impute
 from bayesmend.inference.posterior import (
     Explanation,
     draw,
@@ -15,7 +15,6 @@ __all__ = [
     "Answer",
     "Explanation",
     "Imputation",
-    "ImputedCells",
     "Marginals",
     "draw",
     "explain",

@@ -11,17 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_choice, check_integer
+from bayesmend.data.cells import CompletedCells
 from bayesmend.data.discretize import Cutting, Discretization
 from bayesmend.data.states import MISSING, MISSING_MARKERS
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.inference.align import NewData, read_for
-from bayesmend.inference.cells import (
-    BYTES_PER_CELL,
-    ImputedCell,
-    ImputedCells,
-    list_cells,
-)
 from bayesmend.inference.engine import (
     MAX_MEMORY,
     METHODS,
@@ -33,11 +28,13 @@ from bayesmend.inference.engine import (
 from bayesmend.network.network import Network
 from bayesmend.seed import Seed
 
-__all__ = ["IMPUTATIONS", "Imputation", "ImputedCell", "ImputedCells", "impute"]
+__all__ = ["IMPUTATIONS", "Imputation", "impute"]
 
 How = Literal["mpe", "marginal", "draw"]
 IMPUTATIONS = get_args(How)
 
+# What the arrays of `CompletedCells` take for each cell.
+_BYTES_PER_CELL = 34
 _TIE = 1e-9  # relative: states this close count as equally probable
 
 
@@ -49,7 +46,7 @@ class Imputation:
     ----------
     tables : tuple of IncompleteData
         The variables of the network without holes: one table, or one per draw.
-    cells : ImputedCells
+    cells : CompletedCells
         Each imputed cell with its posterior probability and its runner-up.
     method : str
         ``mpe``, ``marginal`` or ``draw``.
@@ -62,7 +59,7 @@ class Imputation:
     """
 
     tables: tuple[IncompleteData, ...]
-    cells: ImputedCells
+    cells: CompletedCells
     method: str
     inference: str
     source: NewData
@@ -105,6 +102,7 @@ class Imputation:
     def to_dict(self) -> dict[str, Any]:
         """Give all but the cells in plain types, ready for JSON."""
         p = self.cells.probabilities
+        assert p is not None
         counts = np.bincount(self.cells.variables, minlength=len(self.cells.names))
         per_table = (counts // self.n_draws).tolist()
         return {
@@ -236,7 +234,7 @@ def impute(
         filled = _most_probable(new.cells, found.rows, found.probabilities)[None]
     return Imputation(
         tables=tuple(new.completed(cells) for cells in filled),
-        cells=list_cells(network, new, filled, found.rows, found.probabilities),
+        cells=_list_cells(network, new, filled, found.rows, found.probabilities),
         method=method,
         inference=inference,
         source=new,
@@ -278,4 +276,68 @@ def _most_probable(
 def _bytes_per_draw(new: NewData) -> int:
     """Return what each draw keeps: its cells in two codings, and those imputed."""
     n_holes = int((new.cells == MISSING).sum())
-    return int(new.cells.size + new.data.codes.size + BYTES_PER_CELL * n_holes)
+    return int(new.cells.size + new.data.codes.size + _BYTES_PER_CELL * n_holes)
+
+
+def _list_cells(
+    network: Network,
+    new: NewData,
+    filled: NDArray[np.uint8],
+    rows: tuple[NDArray[np.intp], ...],
+    probabilities: tuple[NDArray[np.float64], ...],
+) -> CompletedCells:
+    """List the holes of a table as completed tables fill them.
+
+    ``filled`` has the shape (n_draws, n_vars, n_rows); ``rows`` and ``probabilities``
+    are those of the holes, variable by variable.
+    """
+    n_draws, counts = len(filled), [len(at) for at in rows]
+    at = np.concatenate(rows)
+    variables = np.repeat(np.arange(network.n_vars), counts)
+    place = np.array(new.columns, dtype=np.intp)[variables]
+    order = np.lexsort((place, at))  # the same in every table
+    at, variables = at[order], variables[order]
+    best, second = (
+        np.concatenate(states)[order] for states in _best_two(probabilities)
+    )
+    # The distributions lie end to end; where that of each hole starts.
+    sizes = np.repeat([p.shape[1] for p in probabilities], counts)
+    start = (np.cumsum(sizes) - sizes)[order]
+    flat = np.concatenate([p.ravel() for p in probabilities])
+    n_cells = len(at)
+    codes = np.empty(n_draws * n_cells, dtype=np.uint8)
+    chances, runners_up = np.empty(len(codes)), np.empty_like(codes)
+    for number, cells in enumerate(filled):
+        part = slice(number * n_cells, (number + 1) * n_cells)
+        codes[part] = cells[variables, at]
+        chances[part] = flat[start + codes[part]]
+        runners_up[part] = np.where(codes[part] == best, second, best)
+    return CompletedCells(
+        rows=np.tile(at, n_draws),
+        variables=np.tile(variables, n_draws),
+        codes=codes,
+        probabilities=chances,
+        runners_up=runners_up,
+        tables=np.repeat(np.arange(1, n_draws + 1), n_cells),
+        names=network.names,
+        states=tuple(
+            tuple(new.data.states[column][code] for code in labels[: len(states)])
+            for column, labels, states in zip(
+                new.columns, new.labels, network.states, strict=True
+            )
+        ),
+    )
+
+
+def _best_two(
+    probabilities: tuple[NDArray[np.float64], ...],
+) -> tuple[list[NDArray[np.uint8]], list[NDArray[np.uint8]]]:
+    """Return the most probable state of each hole, and the next; a lone one twice."""
+    best, second = [], []
+    for p in probabilities:
+        first = p.argmax(axis=1)
+        others = p.copy()
+        others[np.arange(len(p)), first] = -1.0
+        best.append(first.astype(np.uint8))
+        second.append(others.argmax(axis=1).astype(np.uint8))
+    return best, second

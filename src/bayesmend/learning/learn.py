@@ -13,17 +13,17 @@ from bayesmend.graph.constraints import Constraints
 from bayesmend.inference.engine import MAX_MEMORY
 from bayesmend.learning.augment.exact import learn_exact
 from bayesmend.learning.augment.local import learn_local
-from bayesmend.learning.augment.result import AugmentResult, describe_status
-from bayesmend.learning.em import EmResult, learn_em
+from bayesmend.learning.em.learn import learn_em
+from bayesmend.learning.result import LearnResult
+from bayesmend.outcome import Certificate, Stopped
 from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.solve import Solver, check_solver
 
-__all__ = ["METHODS", "Result", "learn"]
+__all__ = ["METHODS", "learn"]
 
 Method = Literal["auto", "exact", "local", "em", "em-hard"]
 METHODS = get_args(Method)
-Result = AugmentResult | EmResult
 
 # Up to so many variables `auto` tries for a proof, and takes so long without a limit.
 _EXACT_VARS = 20
@@ -51,7 +51,7 @@ def learn(
     seed: Seed = None,
     n_threads: int = 0,
     progress: Progress | None = None,
-) -> Result:
+) -> LearnResult:
     """Learn a network from data with holes, and mend the data.
 
     Parameters
@@ -67,7 +67,7 @@ def learn(
         ``auto``: em when more than 100 cells and more than 5 % of all are missing.
         Else exact for up to 20 variables within half the time limit (or of a minute);
         without a proof by then, the local optimum from there, with the bound. Local
-        beyond 20 variables. ``detail["chosen"]`` says what it chose.
+        beyond 20 variables. ``chosen`` says what it chose.
     score : Score or str, default="bdeu"
         The rule, or its name: bdeu, k2, bic, aic.
     ess : float, default=1.0
@@ -97,7 +97,7 @@ def learn(
 
     Returns
     -------
-    AugmentResult or EmResult
+    LearnResult
         ``network``, ``completed``, ``cells``, ``score``, ``bound``, ``gap``,
         ``status``, ``trace``, ``seconds``.
 
@@ -144,7 +144,7 @@ def learn(
             else "local: exact has no use for a solver of your own"
         )
         found = learn_local(table, solver=solver, time_limit=time_limit, **common)
-        return replace(found, detail={**found.detail, "chosen": reason})
+        return replace(found, chosen=reason)
     return _exact_then_local(table, time_limit, gap, common)
 
 
@@ -153,9 +153,8 @@ def _em_if_it_fits(
     time_limit: float | None,
     options: dict[str, Any],
     reason: str,
-) -> Result:
+) -> LearnResult:
     """Weigh all completions; where that takes too much memory, search for the best."""
-    found: Result
     try:
         found = _em(table, time_limit, options, hard=False)
         reason = f"em: {reason}"
@@ -163,7 +162,7 @@ def _em_if_it_fits(
         searching = {k: v for k, v in options.items() if k != "max_memory"}
         found = learn_local(table, time_limit=time_limit, **searching)
         reason = f"local: {reason}, and exact inference does not fit into memory"
-    return replace(found, detail={**found.detail, "chosen": reason})
+    return replace(found, chosen=reason)
 
 
 def _em(
@@ -172,9 +171,8 @@ def _em(
     options: dict[str, Any],
     *,
     hard: bool,
-) -> EmResult:
+) -> LearnResult:
     options = {name: value for name, value in options.items() if name != "locality"}
-    options["redraws"] = options.pop("restarts")
     return learn_em(table, hard=hard, time_limit=time_limit, **options)
 
 
@@ -183,27 +181,24 @@ def _exact_then_local(
     time_limit: float | None,
     gap: float,
     common: dict[str, Any],
-) -> AugmentResult:
+) -> LearnResult:
     """Try for a proof in half the time; without one, climb on from the best pair."""
     clock = Clock(_AUTO_SECONDS if time_limit is None else time_limit)
     total = clock.left or _AUTO_SECONDS
     exact = learn_exact(table, time_limit=total / 2, gap=gap, **common)
     reason = f"exact: {table.n_vars} variables, at most {total / 2:.3g} s"
-    if exact.detail["stopped"] in (None, "interrupt"):
-        return replace(exact, detail={**exact.detail, "chosen": reason})
+    if exact.stopped in (Stopped.NOTHING, Stopped.INTERRUPT):
+        return replace(exact, chosen=reason)
     local = learn_local(table, start=exact.completed, time_limit=clock.left, **common)
     reason += "; no proof in time, so the local optimum with the bound so far"
-    locally = local.status if local.detail["is_certified"] else None
     return replace(
         local,
         bound=exact.bound,
-        status=describe_status(
-            local.score,
-            exact.bound,
-            locally=locally,
-            stopped=local.detail["stopped"],
+        certificate=Certificate.of(
+            local.score, exact.bound, is_local=local.certificate is Certificate.LOCAL
         ),
+        chosen=reason,
         trace=exact.trace + local.trace,
         seconds=clock.seconds,
-        detail={**exact.detail, **local.detail, "chosen": reason},
+        detail={**exact.detail, **local.detail},
     )

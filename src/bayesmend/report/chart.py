@@ -3,25 +3,22 @@
 import math
 from collections.abc import Sequence
 
-from bayesmend.learning.augment.result import TraceEntry
-from bayesmend.learning.em import EmStep
+from bayesmend.learning.result import Step
 from bayesmend.report.text import escape
 from bayesmend.report.words import number
 
 __all__ = ["draw_trace"]
 
-Entry = TraceEntry | EmStep
-
 _WIDTH, _HEIGHT = 640.0, 220.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 96.0, 24.0, 14.0, 28.0
 
 
-def draw_trace(trace: Sequence[Entry], bound: float, seconds: float) -> str:
+def draw_trace(trace: Sequence[Step], bound: float, seconds: float) -> str:
     """Draw the best score against time, and the bound where it lies near.
 
     Examples
     --------
-    >>> trace = [TraceEntry(-12.0, "start", 0.1), TraceEntry(-10.0, "flip", 0.2)]
+    >>> trace = [Step(-12.0, "start", 0.1), Step(-10.0, "flip", 0.2)]
     >>> svg = draw_trace(trace, -10.0, 0.3)
     >>> svg.count("<circle"), 'class="bound"' in svg
     (2, True)
@@ -67,7 +64,7 @@ class _Scale:
         return _HEIGHT - _BOTTOM - share * (_HEIGHT - _TOP - _BOTTOM)
 
 
-def _line(trace: Sequence[Entry], scale: _Scale, seconds: float) -> str:
+def _line(trace: Sequence[Step], scale: _Scale, seconds: float) -> str:
     """Draw the best score as a staircase that goes on to the end of the search."""
     path, before, best = "", 0.0, -math.inf
     for entry in trace:
@@ -80,7 +77,7 @@ def _line(trace: Sequence[Entry], scale: _Scale, seconds: float) -> str:
     return f'<path class="score" d="{path}H{scale.x(seconds):.1f}"/>'
 
 
-def _point(entry: Entry, scale: _Scale) -> str:
+def _point(entry: Step, scale: _Scale) -> str:
     told = f"{entry.kind}: {number(entry.score)} after {entry.seconds:.3g} s"
     return (
         f'<circle class="{escape(entry.kind)}" cx="{scale.x(entry.seconds):.1f}" '

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from bayesmend._files import write_text
-from bayesmend.learning.em import EmResult
-from bayesmend.learning.learn import Result
+from bayesmend.learning.result import LearnResult
 from bayesmend.report.chart import draw_trace
 from bayesmend.report.graph import draw_graph
 from bayesmend.report.style import SCRIPT, STYLE
@@ -19,7 +18,7 @@ __all__ = ["render_report", "write_report"]
 
 
 def write_report(
-    result: Result,
+    result: LearnResult,
     path: str | os.PathLike[str],
     *,
     title: str = "Network and mended table",
@@ -31,7 +30,7 @@ def write_report(
 
     Parameters
     ----------
-    result : AugmentResult or EmResult
+    result : LearnResult
         What `learn` returned.
     path : str or path
         The file to write; it appears whole or not at all.
@@ -55,7 +54,7 @@ def write_report(
 
 
 def render_report(
-    result: Result,
+    result: LearnResult,
     *,
     title: str = "Network and mended table",
     notes: Mapping[str, str] | None = None,
@@ -81,7 +80,7 @@ def render_report(
     )
 
 
-def _header(result: Result, title: str) -> str:
+def _header(result: LearnResult, title: str) -> str:
     data = result.completed
     kind = "proven" if result.is_optimal else "open"
     return (
@@ -93,7 +92,7 @@ def _header(result: Result, title: str) -> str:
     )
 
 
-def _facts(result: Result, notes: Mapping[str, str]) -> str:
+def _facts(result: LearnResult, notes: Mapping[str, str]) -> str:
     detail = result.detail
     facts = {
         "score": number(result.score),
@@ -103,7 +102,7 @@ def _facts(result: Result, notes: Mapping[str, str]) -> str:
         "method": result.method,
         "time": f"{result.seconds:.3g} s",
     }
-    if isinstance(result, EmResult):
+    if result.log_likelihood is not None:
         facts["log-likelihood"] = number(result.log_likelihood)
     for key, name in (("nodes", "nodes"), ("starts", "starts")):
         if detail.get(key) is not None:
@@ -117,15 +116,15 @@ def _facts(result: Result, notes: Mapping[str, str]) -> str:
         for name, value in facts.items()
     )
     remarks = []
-    if "chosen" in detail:
-        remarks.append(f"The method auto chose {detail['chosen']}.")
+    if result.chosen is not None:
+        remarks.append(f"The method auto chose {result.chosen}.")
     if "note" in detail:
         remarks.append(f"Note: {detail['note']}.")
     told = "".join(f'<p class="note">{escape(text)}</p>' for text in remarks)
     return f"<dl>{''.join(items)}</dl>{told}"
 
 
-def _network(result: Result) -> str:
+def _network(result: LearnResult) -> str:
     counts = Counter(result.cells.variables.tolist())
     mended = [counts[v] for v in range(result.dag.n_vars)]
     has_either = bool(result.dag.cpdag().undirected)
@@ -139,7 +138,7 @@ def _network(result: Result) -> str:
     return f'<section><h2>Network</h2><div class="wide">{graph}</div>{legend}</section>'
 
 
-def _cells(result: Result) -> str:
+def _cells(result: LearnResult) -> str:
     if len(result.cells) == 0:
         return ""
     return (
@@ -149,13 +148,13 @@ def _cells(result: Result) -> str:
     )
 
 
-def _tables(result: Result) -> str:
+def _tables(result: LearnResult) -> str:
     network = result.network
     sections = "".join(cpt_section(network, v) for v in range(network.n_vars))
     return f"<section><h2>Probabilities</h2>{sections}</section>"
 
 
-def _search(result: Result) -> str:
+def _search(result: LearnResult) -> str:
     trace = [entry for entry in result.trace if math.isfinite(entry.score)]
     if not trace:
         return ""
@@ -163,7 +162,7 @@ def _search(result: Result) -> str:
     told = (
         "Observed-data score of the best network over time (logarithmic), a point per "
         "structure whose parameters were fitted."
-        if isinstance(result, EmResult)
+        if result.log_likelihood is not None
         else "Score of the best pair of network and completion over time (logarithmic),"
         " a point per accepted move; the dashed line is the upper bound, where it is "
         "near."

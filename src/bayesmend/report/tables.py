@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from bayesmend.data.states import Label
-from bayesmend.learning.learn import Result
+from bayesmend.learning.result import LearnResult
 from bayesmend.network.network import Network
 from bayesmend.report.text import escape
 from bayesmend.report.words import Alike, least_certain, number, sureness
@@ -16,7 +16,7 @@ _MAX_ROWS = 8
 _MAX_CONFIGS = 200
 
 
-def cell_table(result: Result) -> str:
+def cell_table(result: LearnResult) -> str:
     """Tabulate the mended cells, the least certain first."""
     every = least_certain(result)
     shown = every[:_MAX_KINDS]
@@ -45,7 +45,7 @@ def cell_table(result: Result) -> str:
     return _table(head, rows, "The least certain mended cells first") + note
 
 
-def fillings(result: Result) -> str:
+def fillings(result: LearnResult) -> str:
     """Tabulate how often each state was filled in, variable by variable."""
     cells = result.cells
     rows = []

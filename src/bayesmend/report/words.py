@@ -3,10 +3,9 @@
 import math
 from typing import NamedTuple
 
-from bayesmend.inference.impute import ImputedCell
-from bayesmend.learning.augment.result import CellRow
-from bayesmend.learning.em import EmResult
-from bayesmend.learning.learn import Result
+from bayesmend.data.cells import CompletedCell
+from bayesmend.learning.result import LearnResult
+from bayesmend.outcome import Certificate, Stopped
 
 __all__ = [
     "Alike",
@@ -18,10 +17,8 @@ __all__ = [
     "sureness",
 ]
 
-_STOPS = {"interrupt": "Ctrl-C", "interrupted": "Ctrl-C"}
 
-
-def certificate(result: Result) -> str:
+def certificate(result: LearnResult) -> str:
     """Say what is known about the score, in full sentences.
 
     Examples
@@ -43,12 +40,13 @@ def certificate(result: Result) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def stopping(result: Result) -> str | None:
+def stopping(result: LearnResult) -> str | None:
     """Name what ended the search early: the time limit, Ctrl-C, memory; or None."""
-    stopped = result.detail.get("stopped")
-    if result.is_optimal or stopped is None:
+    if result.is_optimal or not result.stopped:
         return None
-    return _STOPS.get(str(stopped), f"the {stopped}")
+    if result.stopped is Stopped.INTERRUPT:
+        return "Ctrl-C"
+    return f"the {result.stopped.words}"
 
 
 def number(value: float) -> str:
@@ -69,7 +67,7 @@ def number(value: float) -> str:
 class Alike(NamedTuple):
     """Mended cells of one variable that differ in nothing but the row."""
 
-    cell: CellRow | ImputedCell
+    cell: CompletedCell
     rows: list[int]
 
     def show_rows(self, n_shown: int) -> str:
@@ -79,7 +77,7 @@ class Alike(NamedTuple):
         return f"{shown} and {n_left:,} more" if n_left > 0 else shown
 
 
-def least_certain(result: Result) -> list[Alike]:
+def least_certain(result: LearnResult) -> list[Alike]:
     """List the mended cells, the least certain first, those alike together.
 
     Cells of variables with a single state are certain and left out.
@@ -107,12 +105,12 @@ class Sureness(NamedTuple):
     unit: str
     meaning: str
 
-    def of(self, cell: CellRow | ImputedCell) -> float:
+    def of(self, cell: CompletedCell) -> float:
         """Return the value of a cell: the lower, the less certain."""
         value: float = getattr(cell, self.name)
         return value
 
-    def share(self, cell: CellRow | ImputedCell, most: float) -> float:
+    def share(self, cell: CompletedCell, most: float) -> float:
         """Return a length for it between 0 and 1; `most` is the largest value shown."""
         value = self.of(cell)
         if self.name == "probability":
@@ -121,9 +119,9 @@ class Sureness(NamedTuple):
         return math.sqrt(value / most) if value > 0 else 0.0
 
 
-def sureness(result: Result) -> Sureness:
+def sureness(result: LearnResult) -> Sureness:
     """Tell how the certainty of the mended cells of a result is measured."""
-    if isinstance(result, EmResult):
+    if result.cells.measure == "probability":
         return Sureness(
             "probability",
             "",
@@ -138,26 +136,25 @@ def sureness(result: Result) -> Sureness:
     )
 
 
-def _locally(result: Result) -> str:
-    first = result.status.split(", ")[0]
-    locality = first.removesuffix("-local optimum")
-    if locality == first:
-        if first != "local optimum":
-            return ""
-        if isinstance(result, EmResult):
-            return (
-                "From here neither a step of the parameters nor the structure solver "
-                "finds a higher observed-data score; nothing is proven."
-            )
+def _locally(result: LearnResult) -> str:
+    if result.locality is not None:
+        n = result.locality
+        cells = "one missing cell" if n == 1 else f"up to {n} missing cells"
+        return f"No change of {cells}, with any structure, scores higher: checked."
+    if result.certificate is not Certificate.LOCAL:
+        return ""
+    if result.log_likelihood is not None:  # found by EM
         return (
-            "Neither a change of one pattern under this structure nor the structure "
-            "solver under this completion finds a higher score; nothing is proven."
+            "From here neither a step of the parameters nor the structure solver "
+            "finds a higher observed-data score; nothing is proven."
         )
-    cells = "one missing cell" if locality == "1" else f"up to {locality} missing cells"
-    return f"No change of {cells}, with any structure, scores higher: checked."
+    return (
+        "Neither a change of one pattern under this structure nor the structure "
+        "solver under this completion finds a higher score; nothing is proven."
+    )
 
 
-def _gap(result: Result) -> str:
+def _gap(result: LearnResult) -> str:
     if not math.isfinite(result.bound):
         return ""
     return f"The best possible score is at most {number(result.gap)} nats higher."

@@ -11,6 +11,7 @@ from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ParentRules
 from bayesmend.graph.dag import Dag
+from bayesmend.outcome import Stopped
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.solution import Solution
@@ -131,17 +132,13 @@ def climb_from(
         clock.reporter(progress, "hill climbing"),
     )
     dag = Dag(names, tuple(map(tuple, parents)))
-    detail: dict[str, object] = {"changes": n_changes, "restarts": restarts}
-    if stopped:
-        detail["stopped"] = "interrupted" if interrupted else "time limit"
     return Solution(
-        dag,
-        scorer.dag(dag),
-        float("inf"),
-        "heuristic",
-        "greedy",
-        clock.seconds,
-        detail,
+        dag=dag,
+        score=scorer.dag(dag),
+        stopped=Stopped.early(is_early=stopped, is_interrupted=interrupted),
+        solver="greedy",
+        seconds=clock.seconds,
+        detail={"changes": n_changes, "restarts": restarts},
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,14 @@ from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Progress
 from bayesmend.errors import MissingDependencyError
 from bayesmend.graph.dag import Dag
+from bayesmend.outcome import TOLERANCE, Certificate, Stopped
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.parents import ParentSets
 from bayesmend.structure.problem import Problem
-from bayesmend.structure.solution import TOLERANCE, Solution
+from bayesmend.structure.solution import Solution
 
 if TYPE_CHECKING:
-    from bayesmend.structure.scip import Outcome
+    from bayesmend.structure.scip import Minimum
 
 __all__ = ["solve_ilp"]
 
@@ -64,8 +65,7 @@ def solve_ilp(
     Returns
     -------
     Solution
-        With status ``"optimal"``, or ``"gap"`` after a limit or Ctrl-C;
-        ``detail["stopped"]`` says which.
+        With a proof, or with a gap after a limit or Ctrl-C; ``stopped`` says which.
 
     Raises
     ------
@@ -88,13 +88,13 @@ def solve_ilp(
     run.seed = int(as_generator(seed).integers(2**31 - 1))
     run.prepare(start)
     if run.is_proven(0.0):
-        return run.solution(0.0, None, {})
+        return run.solution(0.0, Stopped.NOTHING, {})
     if run.is_interrupted:
-        return run.solution(0.0, "interrupted", {})
+        return run.solution(0.0, Stopped.INTERRUPT, {})
     try:
         outcome = run.minimise(max(gap, TOLERANCE / 2), node_limit)
     except KeyboardInterrupt:
-        return run.solution(0.0, "interrupted", {})
+        return run.solution(0.0, Stopped.INTERRUPT, {})
     run.chosen = outcome.chosen
     return run.solution(outcome.loss_bound, outcome.stopped, outcome.counts)
 
@@ -133,7 +133,7 @@ class _Run:
     def is_proven(self, loss_bound: float) -> bool:
         return self.problem.loss_of(self.chosen) - loss_bound <= TOLERANCE
 
-    def minimise(self, gap: float, node_limit: int | None) -> Outcome:
+    def minimise(self, gap: float, node_limit: int | None) -> Minimum:
         try:
             from bayesmend.structure import scip
         except ImportError as error:
@@ -158,24 +158,24 @@ class _Run:
         return math.fsum(self.problem.scores[self.problem.offsets[:-1]].tolist())
 
     def solution(
-        self, loss_bound: float, stopped: str | None, counts: dict[str, int]
+        self, loss_bound: float, stopped: Stopped, counts: dict[str, int]
     ) -> Solution:
         numbers = self.problem.numbers[self.chosen]
         dag = Dag(self.sets.names, tuple(self.sets.members_of(int(c)) for c in numbers))
         score = math.fsum(self.sets.scores[numbers].tolist())
         proven = self.is_proven(loss_bound)
-        detail: dict[str, Any] = {"candidates_left": len(self.problem.scores), **counts}
         # Ctrl-C that came with the proof still has to stop whoever called.
-        if stopped == "interrupted" or (stopped is not None and not proven):
-            detail["stopped"] = stopped
+        if proven and stopped is not Stopped.INTERRUPT:
+            stopped = Stopped.NOTHING
         return Solution(
-            dag,
-            score,
-            score if proven else max(score, self._top() - loss_bound),
-            "optimal" if proven else "gap",
-            "ilp",
-            time.perf_counter() - self.begun,
-            detail,
+            dag=dag,
+            score=score,
+            bound=score if proven else max(score, self._top() - loss_bound),
+            certificate=Certificate.OPTIMAL if proven else Certificate.BOUNDED,
+            stopped=stopped,
+            solver="ilp",
+            seconds=time.perf_counter() - self.begun,
+            detail={"candidates_left": len(self.problem.scores), **counts},
         )
 
 

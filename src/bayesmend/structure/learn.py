@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bayesmend._clock import Clock, Progress
@@ -10,70 +10,36 @@ from bayesmend.data.table import IncompleteData
 from bayesmend.graph.constraints import Constraints, ParentRules
 from bayesmend.graph.dag import Dag
 from bayesmend.network.network import Network
+from bayesmend.outcome import Certificate, Stopped
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.candidates import can_score_all, candidates_from
 from bayesmend.structure.greedy import RESTARTS, climb_from
 from bayesmend.structure.parents import ParentSets
-from bayesmend.structure.solution import Bounded, Solution
+from bayesmend.structure.solution import Solution
 from bayesmend.structure.solve import Solver, check_solver, solve
 
 __all__ = ["StructureResult", "learn_structure"]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class StructureResult(Bounded):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class StructureResult(Solution):
     """A structure learned from complete data.
 
     Parameters
     ----------
     network : Network
         The structure with parameters (Dirichlet posterior mean).
-    score : float
-        Score of the structure.
     bound : float
         No structure within `max_parents` and the constraints scores higher; infinity
         where nothing is known.
-    status : str
-        ``"optimal"``, ``"gap"`` or ``"heuristic"``.
-    solver : str
-        Which solver found it.
-    seconds : float
-        Time of everything, candidate parent sets included.
-    detail : dict
-        Candidate sets, why the search stopped, what ``auto`` chose.
+    detail : mapping
+        Candidate sets, and what the solver has to tell.
+    dag, solver, score, certificate, stopped, chosen, seconds
+        As in `Solution`; the time is that of everything, candidate sets included.
     """
 
     network: Network
-    score: float
-    bound: float
-    status: str
-    solver: str
-    seconds: float
-    detail: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def dag(self) -> Dag:
-        """The structure."""
-        return self.network.dag
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give all but the parameters in plain types, ready for JSON."""
-        return {
-            **self.known(),
-            "status": self.status,
-            "solver": self.solver,
-            "seconds": self.seconds,
-            "arcs": [list(arc) for arc in self.dag.arcs],
-            "detail": self.detail,
-        }
-
-    def __repr__(self) -> str:
-        return (
-            f"StructureResult({self.status}, score={self.score:.3f}, "
-            f"bound={self.bound:.3f}, n_arcs={self.dag.n_arcs}, "
-            f"solver={self.solver!r}, seconds={self.seconds:.2f})"
-        )
 
 
 def learn_structure(
@@ -138,16 +104,19 @@ def learn_structure(
     scorer = FamilyScorer(table, score=rule, n_threads=n_threads)
     rules = (constraints or Constraints()).rules(table.names, max_parents=max_parents)
     search = _Search(scorer, rules, clock, as_generator(seed), progress)
-    found, detail = search.run(solver, max_sets)
+    found = search.run(solver, max_sets)
     network = Network.fit(found.dag, table, method="posterior", ess=rule.ess)
     return StructureResult(
-        network,
-        found.score,
-        found.bound,
-        found.status,
-        found.solver,
-        clock.seconds,
-        {**found.detail, **detail},
+        dag=found.dag,
+        network=network,
+        score=found.score,
+        bound=found.bound,
+        certificate=found.certificate,
+        stopped=found.stopped,
+        chosen=found.chosen,
+        solver=found.solver,
+        seconds=clock.seconds,
+        detail=found.detail,
     )
 
 
@@ -159,28 +128,27 @@ class _Search:
     seed: Any
     progress: Progress | None
 
-    def run(
-        self, solver: Solver, max_sets: int | None
-    ) -> tuple[Solution, dict[str, Any]]:
+    def run(self, solver: Solver, max_sets: int | None) -> Solution:
         if solver == "greedy":
-            return self._climb(None, self.clock.left), {}
+            return self._climb(None, self.clock.left)
         # A fast first answer: it leads best-first candidates, and starts the others.
         first = self._climb(None, self._share(0.2))
-        if first.detail.get("stopped") == "interrupted" or self.clock.is_over:
-            return first, {"reached": "hill climbing"}
+        if first.stopped is Stopped.INTERRUPT or self.clock.is_over:
+            return _only_climbed(first, first.stopped)
         is_complete = self._scores_all(max_sets)
         try:
             parent_sets = self._candidates(first.dag, is_complete, max_sets)
         except KeyboardInterrupt:
-            return first, {"stopped": "interrupted", "reached": "hill climbing"}
+            return _only_climbed(first, Stopped.INTERRUPT)
         detail: dict[str, Any] = {
             "candidates": "all" if is_complete else "promising",
             "candidate_sets": parent_sets.n_sets,
         }
+        chosen = None
         if solver == "auto" and not is_complete:
             # A proof about a part of the candidates would prove nothing.
             solver = "order"
-            detail["chosen"] = "order: too many parent sets to score them all"
+            chosen = "order: too many parent sets to score them all"
         try:
             found = solve(
                 parent_sets,
@@ -192,11 +160,16 @@ class _Search:
                 progress=self.progress,
             )
         except KeyboardInterrupt:  # in a callable, or between two steps of a solver
-            return first, {"stopped": "interrupted", "reached": "hill climbing"}
-        if is_complete:
-            return found, detail
-        found = _without_proof(found)
-        return (self._polish(found) if solver == "order" else found), detail
+            return _only_climbed(first, Stopped.INTERRUPT)
+        if not is_complete:
+            found = _without_proof(found)
+            if solver == "order":
+                found = self._polish(found)
+        return replace(
+            found,
+            chosen=chosen or found.chosen,
+            detail={**found.detail, **detail},
+        )
 
     def _climb(
         self, start: Dag | None, time_limit: float | None, restarts: int = RESTARTS
@@ -213,16 +186,19 @@ class _Search:
 
     def _polish(self, found: Solution) -> Solution:
         """Climb on from an answer, through parent sets that were no candidates."""
-        if found.detail.get("stopped") == "interrupted":
+        if found.stopped is Stopped.INTERRUPT:
             return found
         left = self.clock.left
         # With a time limit, all of it is for climbing.
         restarts = RESTARTS if left is None else 10**9
         climbed = self._climb(found.dag, left, restarts)
-        detail = {**found.detail, "polished": climbed.score - found.score}
-        if "stopped" in climbed.detail:
-            detail["stopped"] = climbed.detail["stopped"]
-        return replace(found, dag=climbed.dag, score=climbed.score, detail=detail)
+        return replace(
+            found,
+            dag=climbed.dag,
+            score=climbed.score,
+            stopped=climbed.stopped or found.stopped,
+            detail={**found.detail, "polished": climbed.score - found.score},
+        )
 
     def _share(self, part: float) -> float | None:
         left = self.clock.left
@@ -253,10 +229,16 @@ class _Search:
         )
 
 
+def _only_climbed(first: Solution, stopped: Stopped) -> Solution:
+    detail = {**first.detail, "reached": "hill climbing"}
+    return replace(first, stopped=stopped, detail=detail)
+
+
 def _without_proof(found: Solution) -> Solution:
+    """Keep a proof that concerns a part of the candidates from being taken for one."""
     return replace(
         found,
         bound=float("inf"),
-        status="heuristic",
-        detail={**found.detail, "among_candidates": found.status},
+        certificate=Certificate.HEURISTIC,
+        detail={**found.detail, "among_candidates": found.certificate.value},
     )

@@ -12,10 +12,10 @@ from bayesmend._checks import check_integer
 from bayesmend._clock import Clock, Progress
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
+from bayesmend.outcome import TOLERANCE, Certificate, Stopped
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.parents import ParentSets
 from bayesmend.structure.solution import (
-    TOLERANCE,
     Solution,
     dag_of,
     feasible_order,
@@ -89,7 +89,14 @@ def solve_order(
         patience = 100 if time_limit is None else int(np.iinfo(np.int64).max)
     check_integer("patience", patience, 1)
     if parent_sets.n_vars == 0:
-        return Solution(Dag((), ()), 0.0, 0.0, "optimal", "order", clock.seconds)
+        return Solution(
+            dag=Dag((), ()),
+            score=0.0,
+            bound=0.0,
+            certificate=Certificate.OPTIMAL,
+            solver="order",
+            seconds=clock.seconds,
+        )
     generator, report = as_generator(seed), clock.reporter(progress, "order search")
 
     def search(
@@ -120,17 +127,15 @@ def solve_order(
         )
     score, bound = float(parent_sets.scores[choices].sum()), trivial_bound(parent_sets)
     is_optimal = score >= bound - TOLERANCE
-    detail: dict[str, Any] = {"perturbations": n_perturbations, "chains": restarts}
-    if stopped:
-        detail["stopped"] = "interrupted" if interrupted else "time limit"
     return Solution(
-        dag_of(parent_sets, choices),
-        score,
-        bound,
-        "optimal" if is_optimal else "heuristic",
-        "order",
-        clock.seconds,
-        detail,
+        dag=dag_of(parent_sets, choices),
+        score=score,
+        bound=bound,
+        certificate=Certificate.OPTIMAL if is_optimal else Certificate.HEURISTIC,
+        stopped=Stopped.early(is_early=stopped, is_interrupted=interrupted),
+        solver="order",
+        seconds=clock.seconds,
+        detail={"perturbations": n_perturbations, "chains": restarts},
     )
 
 

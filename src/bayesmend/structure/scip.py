@@ -33,9 +33,10 @@ from pyscipopt import (
 )
 
 from bayesmend import _core
+from bayesmend.outcome import Stopped
 from bayesmend.structure.problem import Problem
 
-__all__ = ["Outcome", "minimise"]
+__all__ = ["Minimum", "minimise"]
 
 MAX_CUTS = 40  # per round; more slow the linear programme down than they tighten it
 SEARCH_STEPS = 200  # of the separation from one variable
@@ -66,12 +67,12 @@ KEPT_SEPARATORS = ("gomory", "zerohalf")
 
 
 @dataclass(slots=True)
-class Outcome:
+class Minimum:
     """How a run of SCIP ended."""
 
     chosen: NDArray[np.int32]  # candidate of each variable
     loss_bound: float  # no acyclic choice loses less
-    stopped: str | None  # why, as in _STOPPED; None: proven
+    stopped: Stopped  # nothing: proven, or as close as asked
     counts: dict[str, int] = field(default_factory=dict)
 
 
@@ -95,7 +96,7 @@ def minimise(
     *,
     seed: int,
     report: Callable[[float, float], None] | None,
-) -> Outcome:
+) -> Minimum:
     """Find the acyclic choice of candidates with the least loss.
 
     Parameters
@@ -117,17 +118,17 @@ def minimise(
     with _interrupts(handler):
         outcome = _solve(handler, limits, seed)
     if handler.is_interrupted:
-        outcome.stopped = "interrupted"
+        outcome.stopped = Stopped.INTERRUPT
     return outcome
 
 
-def _solve(handler: Acyclicity, limits: Limits, seed: int) -> Outcome:
+def _solve(handler: Acyclicity, limits: Limits, seed: int) -> Minimum:
     model = Model()
     try:
         _build(model, handler, limits)
         _configure(model, limits, seed)
         if handler.is_interrupted or not limits.remaining():
-            return Outcome(handler.best, 0.0, "time limit")
+            return Minimum(handler.best, 0.0, Stopped.TIME)
         model.optimizeNogil()
         if handler.failure is not None:
             raise handler.failure
@@ -357,17 +358,18 @@ def _configure(model: Model, limits: Limits, seed: int) -> None:
 
 
 _STOPPED = {
-    "timelimit": "time limit",
-    "totalnodelimit": "node limit",
-    "userinterrupt": "interrupted",
-    "gaplimit": "gap",
-    "memlimit": "memory limit",
+    "optimal": Stopped.NOTHING,
+    "gaplimit": Stopped.NOTHING,  # as close as asked
+    "timelimit": Stopped.TIME,
+    "totalnodelimit": Stopped.NODES,
+    "userinterrupt": Stopped.INTERRUPT,
+    "memlimit": Stopped.MEMORY,
 }
 
 
-def _outcome(model: Model, handler: Acyclicity, limits: Limits) -> Outcome:
+def _outcome(model: Model, handler: Acyclicity, limits: Limits) -> Minimum:
     status = model.getStatus()
-    if status not in {"optimal", *_STOPPED}:
+    if status not in _STOPPED:
         msg = f"SCIP stopped with the unexpected status {status!r}."
         raise RuntimeError(msg)
     chosen = handler.best
@@ -381,7 +383,7 @@ def _outcome(model: Model, handler: Acyclicity, limits: Limits) -> Outcome:
         "n_cuts": handler.n_cuts,
         "n_rounds": handler.n_rounds,
     }
-    return Outcome(chosen, _finite_bound(model), _STOPPED.get(status), counts)
+    return Minimum(chosen, _finite_bound(model), _STOPPED[status], counts)
 
 
 def _finite_bound(model: Model) -> float:

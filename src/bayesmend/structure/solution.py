@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,50 +11,19 @@ from numpy.typing import NDArray
 from bayesmend._checks import some
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
+from bayesmend.outcome import Outcome
 from bayesmend.structure.parents import ParentSets
 from bayesmend.structure.rows import owners_of
 
 __all__ = [
-    "TOLERANCE",
-    "Bounded",
     "Solution",
     "feasible_order",
     "trivial_bound",
 ]
 
-TOLERANCE = 1e-6
-"""A score this close to a bound counts as equal to it."""
 
-
-class Bounded:
-    """A score with an upper bound: how good an answer is known to be."""
-
-    __slots__ = ()
-    score: float
-    bound: float
-
-    @property
-    def gap(self) -> float:
-        """How far the score may be from the best possible one."""
-        return max(0.0, self.bound - self.score)
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether nothing that was searched scores higher."""
-        return self.gap <= TOLERANCE
-
-    def known(self) -> dict[str, float | None]:
-        """Give score, bound and gap in plain types, None where nothing is known."""
-        is_known = math.isfinite(self.bound)
-        return {
-            "score": self.score,
-            "bound": self.bound if is_known else None,
-            "gap": self.gap if is_known else None,
-        }
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Solution(Bounded):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Solution(Outcome):
     """A DAG and how good it is known to be.
 
     Parameters
@@ -67,31 +34,24 @@ class Solution(Bounded):
         Its score, the sum over its families.
     bound : float
         No DAG made of the candidates scores higher than this.
-    status : str
-        ``"optimal"`` (the bound is met), ``"gap"`` (a search for a proof ended early)
-        or ``"heuristic"`` (no proof was tried).
+    certificate : Certificate
+        ``OPTIMAL`` (the bound is met), ``BOUNDED`` (a search for a proof ended early)
+        or ``HEURISTIC`` (no proof was tried).
     solver : str
         Which solver found it.
-    seconds : float
-        How long it took.
-    detail : mapping
-        What the solver has to tell: why it stopped, nodes, cuts, perturbations.
+    stopped, chosen, seconds, detail
+        As in `Outcome`.
     """
 
     dag: Dag
-    score: float
-    bound: float
-    status: str
     solver: str
-    seconds: float
-    detail: Mapping[str, Any] = field(default_factory=dict)
 
-    def __repr__(self) -> str:
-        return (
-            f"Solution({self.status}, score={self.score:.3f}, bound={self.bound:.3f}, "
-            f"n_arcs={self.dag.n_arcs}, solver={self.solver!r}, "
-            f"seconds={self.seconds:.2f})"
-        )
+    def to_dict(self) -> dict[str, Any]:
+        """Give all in plain types, ready for JSON."""
+        return {**Outcome.to_dict(self), "solver": self.solver}
+
+    def _made(self) -> list[str]:
+        return [f"solver={self.solver!r}"]
 
 
 def trivial_bound(parent_sets: ParentSets) -> float:

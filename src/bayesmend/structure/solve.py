@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -10,11 +11,12 @@ from typing import Any
 from bayesmend._clock import Clock, Progress, available_memory
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
+from bayesmend.outcome import TOLERANCE, Certificate, Stopped
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.ilp import solve_ilp
 from bayesmend.structure.order import solve_order
 from bayesmend.structure.parents import ParentSets
-from bayesmend.structure.solution import TOLERANCE, Solution, trivial_bound
+from bayesmend.structure.solution import Solution, trivial_bound
 from bayesmend.structure.subsets import solve_subsets, subsets_memory
 
 __all__ = ["SOLVERS", "Solver", "check_solver", "choose_solver", "solve"]
@@ -80,7 +82,7 @@ def solve(
     >>> solution = solve(sets)
     >>> solution.status, solution.score, solution.dag.arcs
     ('optimal', -6.0, (('b', 'a'),))
-    >>> solution.detail["chosen"]
+    >>> solution.chosen
     'subsets: 2 variables'
     """
     if callable(solver):
@@ -136,7 +138,7 @@ def _solve_by_ilp(
         progress=progress,
     )
     found = None
-    if first.detail.get("stopped") != "interrupted":
+    if first.stopped is not Stopped.INTERRUPT:
         with suppress(KeyboardInterrupt):
             found = solve_ilp(
                 parent_sets,
@@ -147,9 +149,12 @@ def _solve_by_ilp(
                 progress=progress,
             )
     if found is None:
-        status = "optimal" if first.status == "optimal" else "gap"
-        detail = {**first.detail, "stopped": "interrupted"}
-        found = replace(first, status=status, solver="ilp", detail=detail)
+        found = replace(
+            first,
+            certificate=Certificate.of(first.score, first.bound),
+            stopped=Stopped.INTERRUPT,
+            solver="ilp",
+        )
     return replace(found, seconds=clock.seconds)
 
 
@@ -201,7 +206,7 @@ def _solve_auto(
         n_threads=n_threads,
         progress=progress,
     )
-    return replace(found, detail={**found.detail, "chosen": reason})
+    return replace(found, chosen=reason)
 
 
 def _solve_by_callable(
@@ -210,21 +215,25 @@ def _solve_by_callable(
     clock = Clock()
     answer = solver(parent_sets)
     if isinstance(answer, Solution):
-        dag, bound, detail = answer.dag, answer.bound, answer.detail
+        told = answer
     else:
-        bound, detail = trivial_bound(parent_sets), {}
         dag = answer
         if not isinstance(dag, Dag):
             dag = _dag_of_answer(parent_sets, answer)
-    if dag.names != parent_sets.names:
+        bound = trivial_bound(parent_sets)
+        told = Solution(dag=dag, score=-math.inf, bound=bound, solver="")
+    if told.dag.names != parent_sets.names:
         msg = "the solver returned a DAG over other variables than the candidates."
         raise ParameterError(msg)
-    score = parent_sets.score_of(dag)
-    status = "optimal" if score >= bound - TOLERANCE else "heuristic"
-    if isinstance(answer, Solution) and status != "optimal":
-        status = answer.status
-    name = getattr(solver, "__name__", type(solver).__name__)
-    return Solution(dag, score, bound, status, name, clock.seconds, detail)
+    score = parent_sets.score_of(told.dag)
+    is_optimal = score >= told.bound - TOLERANCE
+    return replace(
+        told,
+        score=score,
+        certificate=Certificate.OPTIMAL if is_optimal else told.certificate,
+        solver=getattr(solver, "__name__", type(solver).__name__),
+        seconds=clock.seconds,
+    )
 
 
 def _dag_of_answer(parent_sets: ParentSets, answer: Any) -> Dag:

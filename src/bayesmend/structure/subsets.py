@@ -11,6 +11,7 @@ from bayesmend import _core
 from bayesmend._checks import check_integer
 from bayesmend._clock import Clock, Progress, available_memory
 from bayesmend.errors import ParameterError
+from bayesmend.outcome import Certificate, Stopped
 from bayesmend.structure.order import solve_order
 from bayesmend.structure.parents import ParentSets
 from bayesmend.structure.solution import Solution, dag_of, feasible_order, trivial_bound
@@ -35,7 +36,7 @@ def solve_subsets(
         The candidates.
     time_limit : float, optional
         Seconds; when they run out, or at Ctrl-C, a short order search gives the
-        answer and the status is ``"gap"``.
+        answer, with the bound known before.
     n_threads : int, default=0
         Number of threads; 0 means one per core. The result does not depend on it.
     progress : callable, optional
@@ -53,7 +54,7 @@ def solve_subsets(
     ...     ["a", "b"], [[(-5, ()), (-1, (1,))], [(-5, ()), (-3, (0,))]]
     ... )
     >>> solve_subsets(sets)
-    Solution(optimal, score=-6.000, bound=-6.000, n_arcs=1, solver='subsets', ...)
+    Solution(optimal, score=-6.000, n_arcs=1, solver='subsets', ...)
     """
     clock = Clock(time_limit)
     if parent_sets.n_vars == 0:
@@ -140,15 +141,15 @@ def _stopped(
     found = solve_order(
         parent_sets, time_limit=0.2, restarts=1, n_threads=n_threads, seed=0
     )
-    why = "interrupted" if interrupted else "time limit"
     return Solution(
-        found.dag,
-        found.score,
-        found.bound,
-        "gap" if found.status == "heuristic" else found.status,
-        "subsets",
-        clock.seconds,
-        {"stopped": why, "fallback": "order"},
+        dag=found.dag,
+        score=found.score,
+        bound=found.bound,
+        certificate=Certificate.of(found.score, found.bound),
+        stopped=Stopped.early(is_early=True, is_interrupted=interrupted),
+        solver="subsets",
+        seconds=clock.seconds,
+        detail={"fallback": "order"},
     )
 
 
@@ -158,5 +159,12 @@ def _solution(
     dag = dag_of(parent_sets, choices)
     # The sum in the order of the variables, as every other solver reports it.
     total = float(parent_sets.scores[choices].sum()) if len(choices) else score
-    detail = {"trivial_bound": trivial_bound(parent_sets)}
-    return Solution(dag, total, total, "optimal", "subsets", clock.seconds, detail)
+    return Solution(
+        dag=dag,
+        score=total,
+        bound=total,
+        certificate=Certificate.OPTIMAL,
+        solver="subsets",
+        seconds=clock.seconds,
+        detail={"trivial_bound": trivial_bound(parent_sets)},
+    )

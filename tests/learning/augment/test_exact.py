@@ -158,7 +158,7 @@ def test_the_bound_holds_at_any_number_of_nodes(max_entries, monkeypatch):
             result = instance.learn(node_limit=node_limit)
             instance.check_pair(result)
             assert result.bound >= best - 1e-8
-            n_stopped += result.detail["stopped"] == "node limit"
+            n_stopped += result.stopped == "nodes"
             if result.status == "optimal":
                 break
     assert n_stopped > 10
@@ -196,7 +196,7 @@ def test_a_gap_is_put_into_words():
     for u in range(40):
         rows[u][rng.integers(6)] = None
     result = learn_exact(holed_table(rows, card), node_limit=1, restarts=0, seed=0)
-    assert result.detail["stopped"] == "node limit"
+    assert result.stopped == "nodes"
     assert f"gap {result.gap:.3g} nats (" in result.status
     assert not result.is_optimal
 

@@ -72,7 +72,7 @@ def test_scores_on_the_way_are_those_of_the_slow_twin(seed, kind):
         score=kind,
         max_parents=2,
         starts=("empty",),
-        redraws=0,
+        restarts=0,
         tol=1e-7,
         n_threads=1,
     )
@@ -107,7 +107,7 @@ def faint_shares(case):
 @given(SEEDS, st.booleans())
 def test_every_table_gets_an_answer(seed, hard):
     case = random_case(seed)
-    result = bm.learn_em(case.data, hard=hard, redraws=1, seed=1, n_threads=1)
+    result = bm.learn_em(case.data, hard=hard, restarts=1, seed=1, n_threads=1)
     check(result, case.data)
     assert result.method == ("em-hard" if hard else "em")
     assert result.score <= result.bound
@@ -116,7 +116,7 @@ def test_every_table_gets_an_answer(seed, hard):
 
 def test_the_score_is_that_of_expected_counts_corrected():
     data = asia_table().data
-    result = bm.learn_em(data, starts=("mode",), redraws=0, tol=1e-10, seed=1)
+    result = bm.learn_em(data, starts=("mode",), restarts=0, tol=1e-10, seed=1)
     fit = bm.fit_parameters(result.dag, data, tol=1e-10)
     rows = [[None if c == MISSING else c for c in row] for row in data.codes.tolist()]
     exact = oracle.observed_score(
@@ -163,7 +163,7 @@ def test_a_hole_that_tells_nothing_changes_little():
 @pytest.mark.parametrize("seed", range(8))
 def test_hard_em_ends_where_completion_and_network_agree(seed):
     data = asia_table(seed=seed).data
-    result = bm.learn_em(data, hard=True, redraws=2, seed=seed)
+    result = bm.learn_em(data, hard=True, restarts=2, seed=seed)
     check(result, data)
     again = bm.learn_structure(result.completed, solver="subsets")
     assert bm.dag_score(result.completed, result.dag) == pytest.approx(again.score)
@@ -174,9 +174,9 @@ def test_hard_em_ends_where_completion_and_network_agree(seed):
 
 def test_several_starts_are_at_least_as_good_as_each_alone():
     data = asia_table().data
-    best = bm.learn_em(data, redraws=0, seed=1)
+    best = bm.learn_em(data, restarts=0, seed=1)
     alone = [
-        bm.learn_em(data, starts=(kind,), redraws=0, seed=1).score for kind in STARTS
+        bm.learn_em(data, starts=(kind,), restarts=0, seed=1).score for kind in STARTS
     ]
     assert best.score >= max(alone[:-1]) - 1e-6  # but for draws at random
     assert set(best.detail["scores"]) == set(STARTS)
@@ -187,17 +187,17 @@ def test_several_starts_are_at_least_as_good_as_each_alone():
 
 def test_redraws_never_lower_the_score():
     data = asia_table(rate=0.3).data
-    without = bm.learn_em(data, redraws=0, seed=1)
-    with_them = bm.learn_em(data, redraws=6, seed=1)
+    without = bm.learn_em(data, restarts=0, seed=1)
+    with_them = bm.learn_em(data, restarts=6, seed=1)
     assert with_them.score >= without.score
-    assert "redraw" in with_them.detail["scores"]
+    assert "restart" in with_them.detail["scores"]
 
 
 @pytest.mark.parametrize("kind", STARTS)
 @pytest.mark.parametrize("hard", [False, True])
 def test_each_start_works_alone(kind, hard):
     data = asia_table().data
-    result = bm.learn_em(data, starts=(kind,), redraws=0, hard=hard, seed=1)
+    result = bm.learn_em(data, starts=(kind,), restarts=0, hard=hard, seed=1)
     check(result, data)
     assert {step.kind for step in result.trace} == {kind}
     assert result.status == "local optimum"
@@ -205,7 +205,7 @@ def test_each_start_works_alone(kind, hard):
 
 def test_without_complete_rows_it_starts_from_no_arcs():
     table = {"a": ["x", None, "y", None], "b": [None, "u", None, "v"]}
-    result = bm.learn_em(table, starts=("complete",), redraws=0)
+    result = bm.learn_em(table, starts=("complete",), restarts=0)
     assert result.detail["start"] == "empty"
     assert result.completed.is_complete
 
@@ -218,7 +218,7 @@ def test_without_complete_rows_it_starts_from_no_arcs():
 def test_the_same_seed_gives_the_same_answer_for_any_threads(hard, make):
     data = make()
     one, four, seven = (
-        bm.learn_em(data, hard=hard, redraws=2, seed=7, n_threads=n) for n in (1, 4, 7)
+        bm.learn_em(data, hard=hard, restarts=2, seed=7, n_threads=n) for n in (1, 4, 7)
     )
     for other in (four, seven):
         assert other.score == one.score
@@ -235,7 +235,7 @@ def test_weights_multiply_like_copies_of_rows():
         copies = [
             row for row, n in zip(case.rows, times, strict=True) for _ in range(n)
         ]
-        options = {"starts": ("empty", "mode"), "redraws": 0, "n_threads": 1}
+        options = {"starts": ("empty", "mode"), "restarts": 0, "n_threads": 1}
         weighted = Case(case.network, case.rows, [float(n) for n in times])
         one = bm.learn_em(weighted.data, **options)
         two = bm.learn_em(Case(case.network, copies, None).data, **options)
@@ -261,7 +261,7 @@ def test_constraints_are_kept_by_every_solver(solver, hard):
         solver=solver,
         hard=hard,
         starts=("empty", "mode"),
-        redraws=1,
+        restarts=1,
         seed=1,
     )
     check(result, data)
@@ -271,7 +271,7 @@ def test_constraints_are_kept_by_every_solver(solver, hard):
 def test_required_arcs_hold_from_the_start():
     table = {"a": ["x", "y", "x", "y", None], "b": ["u", "u", "v", "v", "u"]}
     rules = Constraints(required=[("a", "b")])
-    result = bm.learn_em(table, constraints=rules, starts=("empty",), redraws=0)
+    result = bm.learn_em(table, constraints=rules, starts=("empty",), restarts=0)
     assert result.dag.arcs == (("a", "b"),)
     assert {step.n_arcs for step in result.trace} == {1}
 
@@ -279,7 +279,7 @@ def test_required_arcs_hold_from_the_start():
 def test_many_variables_are_climbed_with_constraints():
     data = wide_table()
     rules = Constraints(required=[("v13", "v0")], tiers=[["v3"], ["v2"]])
-    result = bm.learn_em(data, constraints=rules, redraws=1, seed=1)
+    result = bm.learn_em(data, constraints=rules, restarts=1, seed=1)
     check(result, data)
     assert rules.rules(data.names, max_parents=3).holds(result.dag)
 
@@ -287,7 +287,7 @@ def test_many_variables_are_climbed_with_constraints():
 @pytest.mark.parametrize("solver", ["subsets", "ilp", "order", "greedy"])
 def test_solvers_agree_where_all_are_exact(solver):
     data = asia_table(200).data
-    options = {"starts": ("mode",), "redraws": 0, "seed": 1}
+    options = {"starts": ("mode",), "restarts": 0, "seed": 1}
     exact = bm.learn_em(data, **options)
     result = bm.learn_em(data, solver=solver, **options)
     check(result, data)
@@ -301,14 +301,14 @@ def test_a_solver_may_be_a_function():
         asked.append(candidates.n_vars)
         return solve_order(candidates, seed=1)
 
-    result = bm.learn_em(data, solver=solver, starts=("mode",), redraws=0)
+    result = bm.learn_em(data, solver=solver, starts=("mode",), restarts=0)
     check(result, data)
     assert set(asked) == {8}
 
 
 def test_max_parents_zero_gives_no_arcs():
     data = asia_table(100).data
-    result = bm.learn_em(data, max_parents=0, redraws=1, seed=1)
+    result = bm.learn_em(data, max_parents=0, restarts=1, seed=1)
     assert result.dag.n_arcs == 0
     for v, share in enumerate(result.network.cpts):
         holes = data.codes[:, v] == MISSING
@@ -348,7 +348,7 @@ def test_rows_of_weight_zero_are_mended_and_say_nothing(hard):
     rest = bm.IncompleteData.from_codes(
         np.asfortranarray(data.codes[20:]), names=data.names, states=data.states
     )
-    options = {"hard": hard, "starts": ("empty", "mode"), "redraws": 0}
+    options = {"hard": hard, "starts": ("empty", "mode"), "restarts": 0}
     one, two = bm.learn_em(light, **options), bm.learn_em(rest, **options)
     check(one, light)
     assert one.score == pytest.approx(two.score, abs=1e-6)
@@ -366,8 +366,8 @@ def test_constant_variables_and_unseen_states_are_no_trouble():
 
 
 def test_its_face_and_its_dictionary():
-    result = bm.learn_em(asia_table(80).data, redraws=0, seed=1)
-    assert repr(result).startswith("EmResult(local optimum, score=-")
+    result = bm.learn_em(asia_table(80).data, restarts=0, seed=1)
+    assert repr(result).startswith("LearnResult(local optimum, score=-")
     told = json.loads(json.dumps(result.to_dict()))
     assert told["bound"] is None
     assert told["gap"] is None
@@ -383,7 +383,7 @@ def test_its_face_and_its_dictionary():
 def test_a_time_limit_is_kept(hard):
     data = asia_table(500).data
     with within(1.3):
-        result = bm.learn_em(data, hard=hard, redraws=100_000, time_limit=0.3, seed=1)
+        result = bm.learn_em(data, hard=hard, restarts=100_000, time_limit=0.3, seed=1)
     assert result.status == "stopped at time limit"
     check(result, data)
 
@@ -393,16 +393,16 @@ def test_a_time_limit_is_kept(hard):
 def test_ctrl_c_returns_the_best_so_far(hard, make):
     data = make()
     with ctrl_c_after(0.4):
-        result = bm.learn_em(data, hard=hard, redraws=100_000, seed=1)
+        result = bm.learn_em(data, hard=hard, restarts=100_000, seed=1)
     assert result.status == "stopped at interrupt"
-    assert result.detail["stopped"] == "interrupt"
+    assert result.stopped == "interrupt"
     check(result, data)
 
 
 def test_progress_is_told():
     told = []
     data = asia_table(100).data
-    result = bm.learn_em(data, redraws=1, progress=lambda *news: told.append(news))
+    result = bm.learn_em(data, restarts=1, progress=lambda *news: told.append(news))
     assert told[0][0] == "structural EM (empty)"
     best = [news[1] for news in told]
     assert best == sorted(best)
@@ -413,14 +413,14 @@ def test_progress_is_told():
 def test_too_few_steps_are_a_warning(hard):
     data = asia_table().data
     with pytest.warns(ConvergenceWarning, match="max_iter=1 .* Raise max_iter") as seen:
-        bm.learn_em(data, hard=hard, starts=("empty",), redraws=0, max_iter=1)
+        bm.learn_em(data, hard=hard, starts=("empty",), restarts=0, max_iter=1)
     assert seen[0].filename == __file__
 
 
 def test_enough_steps_are_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        bm.learn_em(asia_table().data, redraws=1, seed=1)
+        bm.learn_em(asia_table().data, restarts=1, seed=1)
 
 
 @pytest.mark.parametrize(
@@ -431,7 +431,7 @@ def test_enough_steps_are_no_warning():
         ({"starts": ("median",)}, "starts must be among empty, complete, mode, random"),
         ({"ess": -1.0}, "ess must be a finite number > 0. Got -1.0"),
         ({"tol": 0.0}, "tol must be a finite number > 0. Got 0.0"),
-        ({"redraws": -1}, "redraws must be an integer >= 0. Got -1"),
+        ({"restarts": -1}, "restarts must be an integer >= 0. Got -1"),
         ({"max_iter": 0}, "max_iter must be an integer >= 1. Got 0"),
         ({"solver": "magic"}, "solver must be one of auto, .* greedy or a callable"),
         ({"time_limit": -1}, "time_limit must be a number of seconds > 0"),

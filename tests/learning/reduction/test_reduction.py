@@ -17,6 +17,7 @@ from bayesmend.graph.constraints import Constraints
 from bayesmend.learning.reduction import reduce_to_complete, solve_reduction
 from bayesmend.learning.reduction.assembly import distinct_names
 from bayesmend.learning.reduction.variants import Scope, count_columns, variants_of
+from bayesmend.outcome import Certificate
 from bayesmend.score import Score, dag_score
 from bayesmend.structure import Solution, solve
 from bayesmend.structure.candidates import candidate_parents
@@ -561,7 +562,13 @@ def test_every_solver_gives_a_pair_and_a_true_bound(small, solver):
 
 def test_an_answer_worse_than_the_start_gives_way_to_it(small, monkeypatch):
     def stopped(sets, **_):
-        return Solution(lowest(sets), -1e9, 0.0, "gap", "subsets", 0.0)
+        return Solution(
+            dag=lowest(sets),
+            score=-1e9,
+            bound=0.0,
+            certificate=Certificate.BOUNDED,
+            solver="subsets",
+        )
 
     def lowest(sets):
         parents = lonely(sets, lambda s: [()] * s.n_vars)
@@ -569,7 +576,7 @@ def test_an_answer_worse_than_the_start_gives_way_to_it(small, monkeypatch):
 
     monkeypatch.setattr("bayesmend.learning.reduction.solve.solve", stopped)
     result = solve_reduction(small, seed=1)
-    assert result.status == "gap"
+    assert result.certificate == "bounded"
     check_pair(small.data, result, Score("bdeu"), 2)
 
 

@@ -11,27 +11,22 @@ from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Clock, Progress, available_memory
 from bayesmend.data.table import IncompleteData
 from bayesmend.graph.constraints import Constraints
+from bayesmend.learning.augment.answer import assemble, note_of, trace_of
 from bayesmend.learning.augment.local import (
     LocalSearch,
     check_program,
-    note_of,
     threads_for,
 )
 from bayesmend.learning.augment.problem import PatternProblem
-from bayesmend.learning.augment.result import (
-    AugmentResult,
-    assemble,
-    describe_status,
-    trace_of,
-)
 from bayesmend.learning.augment.starts import list_starts
+from bayesmend.learning.result import LearnResult
+from bayesmend.outcome import TOLERANCE, Certificate, Stopped
 from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
-from bayesmend.structure.solution import TOLERANCE
 
 __all__ = ["learn_exact"]
 
-_ENDINGS = (None, "time limit", "node limit", "memory limit")
+_ENDINGS = (Stopped.NOTHING, Stopped.TIME, Stopped.NODES, Stopped.MEMORY)
 # Price updates at the root and at every other node; settled by measurement.
 _ROOT_STEPS = 40
 _NODE_STEPS = 4
@@ -54,7 +49,7 @@ def learn_exact(
     seed: Seed = None,
     n_threads: int = 0,
     progress: Progress | None = None,
-) -> AugmentResult:
+) -> LearnResult:
     """Find the structure and the completion of highest score, and prove it.
 
     Branch and bound over the missing cells. A node fixes some of them; its bound lets
@@ -91,7 +86,7 @@ def learn_exact(
 
     Returns
     -------
-    AugmentResult
+    LearnResult
         With status ``optimal`` or ``gap ... nats (... %)``.
 
     Examples
@@ -151,11 +146,11 @@ def learn_exact(
 
 def _result(
     problem: PatternProblem, answer: dict[str, Any], clock: Clock
-) -> AugmentResult:
+) -> LearnResult:
     score = float(answer["score"])
     stopped = _ENDINGS[answer["ending"]]
-    if answer["is_interrupted"] and stopped == "time limit":
-        stopped = "interrupt"
+    if answer["is_interrupted"] and stopped is Stopped.TIME:
+        stopped = Stopped.INTERRUPT
     bound = max(float(answer["bound"]), score)
     detail = {
         "nodes": answer["n_nodes"],
@@ -166,19 +161,20 @@ def _result(
         "first_score": answer["start_score"],
         "root_bound": _finite(answer["root_bound"]),
         "priced_root_bound": _finite(answer["priced_root_bound"]),
-        "stopped": stopped,
         **note_of(problem),
     }
     # The pair of the local search is certified as long as nothing better was found.
-    locally = None
-    if answer["start_is_certified"] and score <= answer["start_score"] + TOLERANCE:
-        locally = f"{answer['locality']}-local optimum"
+    is_local = (
+        answer["start_is_certified"] and score <= answer["start_score"] + TOLERANCE
+    )
     return assemble(
         problem,
         problem.dag(answer["parents"]),
         answer["completion"],
         bound=bound,
-        status=describe_status(score, bound, locally=locally, stopped=stopped),
+        certificate=Certificate.of(score, bound, is_local=is_local),
+        locality=answer["locality"] if is_local else None,
+        stopped=stopped,
         method="exact",
         trace=trace_of(answer["trace"]),
         seconds=clock.seconds,

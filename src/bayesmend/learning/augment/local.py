@@ -18,16 +18,12 @@ from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints
 from bayesmend.graph.dag import Dag
+from bayesmend.learning.augment.answer import assemble, note_of, trace_of
 from bayesmend.learning.augment.problem import Completion, PatternProblem, program_bytes
-from bayesmend.learning.augment.result import (
-    AugmentResult,
-    TraceEntry,
-    assemble,
-    describe_status,
-    trace_of,
-)
 from bayesmend.learning.augment.starts import Start, list_starts
 from bayesmend.learning.reduction.scope import checked_completion
+from bayesmend.learning.result import LearnResult, Step
+from bayesmend.outcome import Certificate, Stopped
 from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.learn import learn_structure
@@ -54,7 +50,7 @@ def learn_local(
     seed: Seed = None,
     n_threads: int = 0,
     progress: Progress | None = None,
-) -> AugmentResult:
+) -> LearnResult:
     """Climb to a structure and a completion that no small change improves.
 
     Parameters
@@ -99,7 +95,7 @@ def learn_local(
 
     Returns
     -------
-    AugmentResult
+    LearnResult
         With status ``1-local optimum`` (or another t), ``local optimum``, or
         ``stopped at time limit``.
 
@@ -184,24 +180,22 @@ class LocalSearch:
         constraints: Constraints | None,
         max_parents: int,
         generator: np.random.Generator,
-    ) -> AugmentResult:
+    ) -> LearnResult:
         """Climb from the first start, when the tables of all families came too late."""
         reached = self.alternating(
             starts[:1], "greedy", constraints, max_parents, generator
         )
-        stopped = reached.detail["stopped"] or "time limit"
         note = "no time for the tables of all families: only hill climbing was done"
         return replace(
             reached,
-            status=describe_status(
-                reached.score, reached.bound, locally=None, stopped=stopped
-            ),
-            detail={**reached.detail, "stopped": stopped, "note": note},
+            certificate=Certificate.HEURISTIC,
+            stopped=reached.stopped or Stopped.TIME,
+            detail={**reached.detail, "note": note},
         )
 
     def certified(
         self, augmenter: _core.Augmenter, starts: NDArray[np.uint8], locality: int
-    ) -> AugmentResult:
+    ) -> LearnResult:
         """Climb with exact structures, and check every change of t cells."""
         problem, clock = self.problem, self.clock
         answer = augmenter.mend(
@@ -211,20 +205,19 @@ class LocalSearch:
             threads_for(problem.data.n_vars, self.n_threads),
             clock.reporter(self.progress, "local search"),
         )
-        locally = f"{locality}-local optimum" if answer["is_certified"] else None
-        stopped = None
-        if answer["is_stopped"]:
-            stopped = "interrupt" if answer["is_interrupted"] else "time limit"
+        is_local = answer["is_certified"]
         # Without a hole the structure alone is decided, and that exactly.
-        is_exact = problem.n_cells == 0 and answer["is_certified"]
+        is_exact = problem.n_cells == 0 and is_local
         bound = answer["score"] if is_exact else float("inf")
         return assemble(
             problem,
             problem.dag(answer["parents"]),
             answer["completion"],
             bound=bound,
-            status=describe_status(
-                answer["score"], bound, locally=locally, stopped=stopped
+            certificate=Certificate.of(answer["score"], bound, is_local=is_local),
+            locality=locality if is_local else None,
+            stopped=Stopped.early(
+                is_early=answer["is_stopped"], is_interrupted=answer["is_interrupted"]
             ),
             method="local",
             trace=trace_of(answer["trace"]),
@@ -233,8 +226,6 @@ class LocalSearch:
                 "starts": len(starts),
                 "best_start": answer["best_start"],
                 "structures_solved": answer["n_solves"],
-                "is_certified": answer["is_certified"],
-                "stopped": stopped,
                 **note_of(problem),
             },
         )
@@ -246,7 +237,7 @@ class LocalSearch:
         constraints: Constraints | None,
         max_parents: int,
         generator: np.random.Generator,
-    ) -> AugmentResult:
+    ) -> LearnResult:
         """Alternate between structure and completion until neither step helps."""
         how: dict[str, Any] = {
             "score": self.problem.score,
@@ -260,7 +251,7 @@ class LocalSearch:
         best_start = 0
         for number, start in enumerate(starts):
             if best is not None and self._is_late():
-                best.stopped = "time limit"
+                best.stopped = Stopped.TIME
                 break
             score = -np.inf if best is None else best.score
             what = f"start {number + 1} of {len(starts)}"
@@ -270,12 +261,12 @@ class LocalSearch:
             except KeyboardInterrupt:  # before this start gave anything
                 if best is None:
                     raise
-                best.stop("interrupt")
+                best.stop(Stopped.INTERRUPT)
                 break
             if best is None or reached.score > best.score + 1e-9:
                 best, best_start = reached, number
-            if reached.stopped == "interrupt":
-                best.stop("interrupt")
+            if reached.stopped is Stopped.INTERRUPT:
+                best.stop(Stopped.INTERRUPT)
                 break
         assert best is not None  # there is always a first start
         return self._finish(best, best_start, len(starts))
@@ -305,11 +296,11 @@ class LocalSearch:
                 reached = self._improve(completion, reached, how, left)
                 completion = reached.completion
                 if left is not None and (own_clock.left or 0) <= 2e-3:
-                    reached.stopped = reached.stopped or "time limit"
+                    reached.stopped = reached.stopped or Stopped.TIME
         except KeyboardInterrupt:
             if reached is None:
                 raise
-            reached.stop("interrupt")
+            reached.stop(Stopped.INTERRUPT)
         return reached
 
     def _improve(
@@ -325,21 +316,21 @@ class LocalSearch:
             time_limit=None if left is None else max(left / 2, 0.05),
             **how,
         )
-        interrupted = found.detail.get("stopped") == "interrupted"
+        interrupted = found.stopped is Stopped.INTERRUPT
         if before is not None and found.score <= before.score + 1e-9:
             before.is_over = not interrupted
-            before.stopped = "interrupt" if interrupted else None
+            before.stopped = Stopped.INTERRUPT if interrupted else Stopped.NOTHING
             return before
         trace = [] if before is None else before.trace
         kind = "start" if before is None else "structure"
-        trace.append(TraceEntry(found.score, kind, self.clock.seconds))
+        trace.append(Step(found.score, kind, self.clock.seconds))
         reached = _Reached(found.dag, completion, found.score, trace)
         try:
             interrupted = interrupted or self._complete(reached, left)
         except KeyboardInterrupt:  # the structure is not lost
             interrupted = True
         if interrupted:
-            reached.stop("interrupt")
+            reached.stop(Stopped.INTERRUPT)
         return reached
 
     def _complete(self, reached: _Reached, left: float | None) -> bool:
@@ -348,29 +339,23 @@ class LocalSearch:
         better, interrupted = mender.improve(reached.completion, left or 0.0)
         score = float(mender.score(better))
         if score > reached.score + 1e-9:
-            entry = TraceEntry(score, "completion", self.clock.seconds)
-            reached.trace.append(entry)
+            reached.trace.append(Step(score, "completion", self.clock.seconds))
         reached.completion, reached.score = better, score
         return bool(interrupted)
 
-    def _finish(self, best: _Reached, best_start: int, n_starts: int) -> AugmentResult:
-        locally = "local optimum" if best.is_over else None
+    def _finish(self, best: _Reached, best_start: int, n_starts: int) -> LearnResult:
         return assemble(
             self.problem,
             best.dag,
             best.completion,
-            bound=float("inf"),
-            status=describe_status(
-                best.score, float("inf"), locally=locally, stopped=best.stopped
-            ),
+            certificate=Certificate.LOCAL if best.is_over else Certificate.HEURISTIC,
+            stopped=best.stopped,
             method="local",
             trace=tuple(best.trace),
             seconds=self.clock.seconds,
             detail={
                 "starts": n_starts,
                 "best_start": best_start,
-                "is_certified": False,
-                "stopped": best.stopped,
                 **note_of(self.problem),
             },
         )
@@ -381,11 +366,11 @@ class _Reached:
     dag: Dag
     completion: Completion
     score: float
-    trace: list[TraceEntry]
+    trace: list[Step]
     is_over: bool = False  # neither step helped any more
-    stopped: str | None = None
+    stopped: Stopped = Stopped.NOTHING
 
-    def stop(self, why: str) -> None:
+    def stop(self, why: Stopped) -> None:
         """Note that the search ended early."""
         self.is_over, self.stopped = False, why
 
@@ -395,10 +380,3 @@ def threads_for(n_vars: int, n_threads: int) -> int:
     wanted = n_threads or _core.n_cores()
     fitting = int(0.8 * available_memory() // program_bytes(n_vars))
     return max(1, min(wanted, fitting))
-
-
-def note_of(problem: PatternProblem) -> dict[str, str]:
-    """Say so when there was nothing to mend."""
-    if problem.n_cells > 0:
-        return {}
-    return {"note": "no value is missing: this is plain structure learning"}

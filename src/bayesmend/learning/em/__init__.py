@@ -2,13 +2,10 @@
 
 from bayesmend.learning.em.learn import complete_by_em, learn_em
 from bayesmend.learning.em.parameters import ParameterFit, fit_parameters
-from bayesmend.learning.em.result import EmResult, EmStep
 from bayesmend.learning.em.starts import STARTS, Start
 
 __all__ = [
     "STARTS",
-    "EmResult",
-    "EmStep",
     "ParameterFit",
     "Start",
     "complete_by_em",

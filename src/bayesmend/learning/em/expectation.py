@@ -19,6 +19,7 @@ from bayesmend.graph.dag import Dag
 from bayesmend.inference.engine import Engine
 from bayesmend.network.cpt import estimate
 from bayesmend.network.network import Network, parents_of
+from bayesmend.outcome import Stopped
 from bayesmend.score import FamilyScorer, Score
 
 __all__ = ["Fitted", "Table", "estimate_cpts", "require_rows"]
@@ -44,8 +45,8 @@ class Fitted:
         The same, and with a prior its log-density: it never falls.
     converged : bool
         Whether the last gain was below the tolerance.
-    stopped : str or None
-        ``interrupt`` or ``time limit`` where that ended it.
+    stopped : Stopped
+        The time limit or Ctrl-C, where that ended it.
     """
 
     dag: Dag
@@ -55,7 +56,7 @@ class Fitted:
     log_likelihood: NDArray[np.float64]
     objective: NDArray[np.float64]
     converged: bool
-    stopped: str | None
+    stopped: Stopped
 
     def expected_log_likelihood(self) -> float:
         """Return the log-likelihood of the expected counts."""
@@ -121,7 +122,7 @@ class Table:
         if not np.isfinite(log_likelihood[-1]):
             msg = "a row is impossible under the network to start from."
             raise DataError(msg)
-        why = ("interrupt" if was_hit else "time limit") if stopped else None
+        why = Stopped.early(is_early=stopped, is_interrupted=was_hit)
         return Fitted(
             dag, holes, cpts, counts, log_likelihood, objective, converged, why
         )
@@ -144,7 +145,7 @@ class Table:
         holes, n_threads = self.compile(dag)
         counts, log_likelihood = holes.expect(cpts, n_threads)
         trace = np.array([log_likelihood])
-        return Fitted(dag, holes, cpts, counts, trace, trace, True, None)
+        return Fitted(dag, holes, cpts, counts, trace, trace, True, Stopped.NOTHING)
 
     def with_cpts(self, dag: Dag, cpts: NDArray[np.float64]) -> Network:
         """Return the network with these probabilities."""

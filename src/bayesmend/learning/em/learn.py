@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,10 @@ from bayesmend.inference.engine import MAX_MEMORY, Engine
 from bayesmend.inference.impute import impute
 from bayesmend.inference.posterior import explain, log_evidence
 from bayesmend.learning.em.expectation import Table, require_rows
-from bayesmend.learning.em.result import EmResult
 from bayesmend.learning.em.search import Search
 from bayesmend.learning.em.starts import STARTS, Start, check_starts
+from bayesmend.learning.result import LearnResult
+from bayesmend.outcome import Certificate, Stopped
 from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.learn import learn_structure
@@ -42,7 +44,7 @@ def learn_em(
     solver: Solver = "auto",
     hard: bool = False,
     starts: tuple[Start, ...] = STARTS,
-    redraws: int = 10,
+    restarts: int = 10,
     max_iter: int = 100,
     tol: float = 1e-6,
     constraints: Constraints | None = None,
@@ -51,7 +53,7 @@ def learn_em(
     seed: Seed = None,
     n_threads: int = 0,
     progress: Progress | None = None,
-) -> EmResult:
+) -> LearnResult:
     """Learn a network from a table with holes by structural EM, and fill the holes.
 
     In turns: fit the parameters by expectation-maximisation to convergence; find a
@@ -79,7 +81,7 @@ def learn_em(
     starts : tuple of {"empty", "complete", "mode", "random"}
         Networks to start from: no arcs; learned from the complete rows; from the table
         with each variable's mode, or a draw from its observed shares, in its holes.
-    redraws : int, default=10
+    restarts : int, default=10
         Further starts, learned from completions drawn from the best network so far.
     max_iter : int, default=100
         Largest number of structure steps from one start.
@@ -100,7 +102,7 @@ def learn_em(
 
     Returns
     -------
-    EmResult
+    LearnResult
         ``network``, ``completed``, ``cells``, ``score``, ``status``, ``trace`` with
         the log-likelihood per iteration, ``seconds``.
 
@@ -118,7 +120,7 @@ def learn_em(
     check_starts(starts)
     check_number("ess", ess, above=0, finite=True)
     check_number("tol", tol, above=0, finite=True)
-    check_integer("redraws", redraws)
+    check_integer("restarts", restarts)
     check_integer("max_iter", max_iter, 1)
     check_solver(solver)
     clock = Clock(time_limit)
@@ -143,7 +145,7 @@ def learn_em(
     )
     if table.is_complete:
         return _learn_complete(search, method, constraints, max_parents)
-    search.run(tuple(starts), redraws)
+    search.run(tuple(starts), restarts)
     if not search.is_settled:
         msg = (
             f"structural EM stopped at max_iter={max_iter} steps from a start before "
@@ -154,7 +156,7 @@ def learn_em(
         return _assemble(search, method)
     except KeyboardInterrupt:
         # The search is done: what it found is not lost to a first Ctrl-C.
-        search.stopped = search.stopped or "interrupt"
+        search.stopped = search.stopped or Stopped.INTERRUPT
         return _assemble(search, method)
 
 
@@ -183,12 +185,13 @@ def complete_by_em(
         progress=None,
     )
     search.run(("mode",), 0)
-    if search.stopped == "interrupt":  # a start is no answer: the caller has to know
+    if search.stopped is Stopped.INTERRUPT:
+        # A start is no answer: the caller has to know.
         raise KeyboardInterrupt
     return explain(search.network(), data, n_threads=1).completed
 
 
-def _assemble(search: Search, method: str) -> EmResult:
+def _assemble(search: Search, method: str) -> LearnResult:
     assert search.best is not None
     data, best = search.table.data, search.best
     network = search.network()
@@ -196,14 +199,13 @@ def _assemble(search: Search, method: str) -> EmResult:
     n_threads, max_memory = engine.n_threads, engine.max_memory
     filled = impute(network, data, n_threads=n_threads, max_memory=max_memory)
     evidence = log_evidence(network, data, n_threads=n_threads, max_memory=max_memory)
-    stopped = search.stopped
-    return EmResult(
+    return LearnResult(
         network=network,
         completed=filled.completed,
-        cells=filled.cells,
+        cells=replace(filled.cells, tables=None),
         score=best.score,
-        bound=float("inf"),
-        status="local optimum" if stopped is None else f"stopped at {stopped}",
+        certificate=Certificate.HEURISTIC if search.stopped else Certificate.LOCAL,
+        stopped=search.stopped,
         method=method,
         log_likelihood=_total(evidence, data),
         trace=tuple(search.trace),
@@ -211,7 +213,6 @@ def _assemble(search: Search, method: str) -> EmResult:
         detail={
             "start": best.kind,
             "scores": dict(search.per_start),
-            "stopped": stopped,
             **_note_of(search),
         },
     )
@@ -230,7 +231,7 @@ def _note_of(search: Search) -> dict[str, str]:
 
 def _learn_complete(
     search: Search, method: str, constraints: Constraints | None, max_parents: int
-) -> EmResult:
+) -> LearnResult:
     """Without holes there is nothing to expect: plain structure learning."""
     data, n_threads = search.table.data, search.table.engine.n_threads
     found = learn_structure(
@@ -246,18 +247,22 @@ def _learn_complete(
         progress=search.progress,
     )
     evidence = found.network.log_likelihood(data, n_threads=n_threads)
-    return EmResult(
+    return LearnResult(
         network=found.network,
         completed=data,
         cells=impute(found.network, data, n_threads=n_threads).cells,
         score=found.score,
         bound=found.bound,
-        status="local optimum" if found.status == "heuristic" else found.status,
+        certificate=(
+            Certificate.LOCAL
+            if found.certificate is Certificate.HEURISTIC
+            else found.certificate
+        ),
+        stopped=found.stopped,
         method=method,
         log_likelihood=_total(evidence, data),
-        trace=(),
         seconds=search.clock.seconds,
-        detail={"stopped": None, **found.detail},
+        detail=found.detail,
     )
 
 

@@ -142,7 +142,7 @@ def fit_parameters(
     prior = ess if estimate == "posterior" else 0.0
     cpts = _first_cpts(dag, table, start, prior)
     fitted = table.fit(dag, cpts, clock=clock, ess=prior, max_iter=max_iter, tol=tol)
-    if not fitted.converged and fitted.stopped is None:
+    if not (fitted.converged or fitted.stopped):
         gain = float(np.diff(fitted.objective[-2:])[0])
         msg = (
             f"expectation-maximisation stopped at max_iter={max_iter} with gain "

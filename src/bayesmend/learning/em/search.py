@@ -16,13 +16,13 @@ from bayesmend.graph.constraints import ParentRules
 from bayesmend.graph.dag import Dag
 from bayesmend.inference.engine import CompiledHoles
 from bayesmend.learning.em.expectation import Fitted, Table, estimate_cpts
-from bayesmend.learning.em.result import EmStep
 from bayesmend.learning.em.starts import Start, StartPoint, learned, start
+from bayesmend.learning.result import Step
 from bayesmend.network.network import Network, flatten, parents_of
+from bayesmend.outcome import TOLERANCE, Stopped
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.structure.candidates import can_score_all, candidates_from
 from bayesmend.structure.greedy import climb_from
-from bayesmend.structure.solution import TOLERANCE
 from bayesmend.structure.solve import Solver, solve
 
 __all__ = ["Best", "Search"]
@@ -60,29 +60,29 @@ class Search:
     generator: np.random.Generator
     progress: Progress | None
     best: Best | None = None
-    trace: list[EmStep] = field(default_factory=list)
+    trace: list[Step] = field(default_factory=list)
     per_start: dict[str, float] = field(default_factory=dict)
-    stopped: str | None = None
+    stopped: Stopped = Stopped.NOTHING
     is_settled: bool = True
     too_dense: list[InferenceError] = field(default_factory=list)
 
-    def run(self, starts: tuple[Start, ...], redraws: int) -> None:
+    def run(self, starts: tuple[Start, ...], restarts: int) -> None:
         """Climb from every start, then from draws of the best network's completions."""
         left = self.clock.left
         if left is not None:
             self._keep_least()  # there must be something to return
         try:
             with limited_calls(left):
-                for point in self._points(starts, redraws):
-                    if self.best is not None and self._is_over(None):
+                for point in self._points(starts, restarts):
+                    if self.best is not None and self._is_over():
                         return
                     self._try(point)
         except KeyboardInterrupt:
-            self.stopped = "interrupt"
+            self.stopped = Stopped.INTERRUPT
             if self.best is None:
                 raise
         except TimeoutError:
-            self.stopped = "time limit"
+            self.stopped = Stopped.TIME
         if self.best is None:
             assert self.too_dense
             raise self.too_dense[0]
@@ -112,7 +112,7 @@ class Search:
             return self.table.with_cpts(fitted.dag, fitted.cpts)
         return self.table.network(fitted.dag, fitted.counts, self.score.ess)
 
-    def _points(self, starts: tuple[Start, ...], redraws: int) -> Iterator[StartPoint]:
+    def _points(self, starts: tuple[Start, ...], restarts: int) -> Iterator[StartPoint]:
         for kind in starts:
             point = self._start(kind)
             if point is not None:
@@ -121,8 +121,8 @@ class Search:
             point = self._start("empty")
             assert point is not None
             yield point
-        for _ in range(redraws if self.best is not None else 0):
-            yield learned("redraw", self._draw(), self._learn)
+        for _ in range(restarts if self.best is not None else 0):
+            yield learned("restart", self._draw(), self._learn)
 
     def _start(self, kind: Start) -> StartPoint | None:
         data = self.table.data
@@ -155,13 +155,13 @@ class Search:
                 break
             before = table.codes.tobytes()
             point = learned(point.kind, table, partial(self._learn, current=point.dag))
-            if self._is_over(None):
+            if self._is_over():
                 break
         return point
 
     def _climb(self, point: StartPoint) -> float:
         """Alternate parameters and structure until neither gains; return the score."""
-        if point.kind != "redraw" and self._solver() == "greedy":
+        if point.kind != "restart" and self._solver() == "greedy":
             point = self._warm(point)
         dag, cpts, reached = point.dag, point.cpts, -np.inf
         for _ in range(self.max_iter):
@@ -170,7 +170,7 @@ class Search:
                 break
             reached = found
             new = self._step(scorer, dag)
-            if self._is_over(None) or scorer.dag(new) <= expected + TOLERANCE:
+            if self._is_over() or scorer.dag(new) <= expected + TOLERANCE:
                 break
             counts = scorer.core.expected_counts(*parents_of(new))
             dag, cpts = new, estimate_cpts(new, self.table.data.card, counts, 0.0)
@@ -180,7 +180,7 @@ class Search:
 
     def _fit(
         self, kind: str, dag: Dag, cpts: NDArray[np.float64]
-    ) -> tuple[FamilyScorer, float, float, str | None]:
+    ) -> tuple[FamilyScorer, float, float, Stopped]:
         """Fit the parameters of a structure, and keep the network if it is the best.
 
         Returns the scorer of what it expects, the score by that and the observed-data
@@ -217,7 +217,7 @@ class Search:
                 scorer = self.table.scorer(expected.holes, cpts, self.score)
                 reached = self._note(point.kind, expected, scorer.dag(dag))
                 fitted = expected
-                if self._is_over(None):
+                if self._is_over():
                     break
             else:
                 self.is_settled = False
@@ -232,7 +232,7 @@ class Search:
         found = expected_score - fitted.expected_log_likelihood() + log_likelihood
         trace = tuple(fitted.log_likelihood.tolist())
         seconds = self.clock.seconds
-        self.trace.append(EmStep(found, kind, seconds, fitted.dag.n_arcs, trace))
+        self.trace.append(Step(found, kind, seconds, fitted.dag.n_arcs, trace))
         if self.progress is not None:
             best = found if self.best is None else max(found, self.best.score)
             self.progress(f"structural EM ({kind})", best, seconds)
@@ -242,12 +242,12 @@ class Search:
         if self.best is None or found > self.best.score + TOLERANCE:
             self.best = Best(found, kind, fitted)
 
-    def _is_over(self, stopped: str | None) -> bool:
-        if stopped is not None:
+    def _is_over(self, stopped: Stopped = Stopped.NOTHING) -> bool:
+        if stopped:
             self.stopped = stopped
         elif self.clock.is_over:
-            self.stopped = "time limit"
-        return self.stopped is not None
+            self.stopped = Stopped.TIME
+        return bool(self.stopped)
 
     def _learn(self, completed: IncompleteData, current: Dag | None = None) -> Dag:
         """Find a structure for a complete table, better than one at hand."""
@@ -296,6 +296,6 @@ class Search:
                 time_limit=left,
                 seed=self.generator,
             )
-        if found.detail.get("stopped") in ("interrupt", "interrupted"):
-            self.stopped = "interrupt"
+        if found.stopped is Stopped.INTERRUPT:
+            self.stopped = Stopped.INTERRUPT
         return found.dag

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +13,7 @@ from bayesmend.graph.dag import Dag
 from bayesmend.learning.reduction.reduction import Reduction
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.order import solve_order
-from bayesmend.structure.solution import Bounded
+from bayesmend.structure.solution import Solution
 from bayesmend.structure.solve import Solver, solve
 
 __all__ = ["ReductionResult", "solve_reduction"]
@@ -24,8 +22,8 @@ __all__ = ["ReductionResult", "solve_reduction"]
 _FIRST_PATIENCE = 20
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ReductionResult(Bounded):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ReductionResult(Solution):
     """A structure, a completion, and how good the pair is known to be.
 
     Parameters
@@ -38,32 +36,11 @@ class ReductionResult(Bounded):
         Score of the structure on that table.
     bound : float
         No pair that the reduction considers scores higher than this.
-    status : str
-        ``"optimal"`` (the bound is met), ``"gap"`` (a search for a proof ended early)
-        or ``"heuristic"`` (no proof was tried).
-    solver : str
-        Which solver found it.
-    seconds : float
-        How long it took.
-    detail : mapping
-        What the solver has to tell.
+    solver, certificate, stopped, chosen, seconds, detail
+        As in `Solution`.
     """
 
-    dag: Dag
     completed: IncompleteData
-    score: float
-    bound: float
-    status: str
-    solver: str
-    seconds: float
-    detail: Mapping[str, Any] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        return (
-            f"ReductionResult({self.status}, score={self.score:.3f}, "
-            f"bound={self.bound:.3f}, n_arcs={self.dag.n_arcs}, "
-            f"solver={self.solver!r}, seconds={self.seconds:.2f})"
-        )
 
 
 def solve_reduction(
@@ -119,22 +96,26 @@ def solve_reduction(
         n_threads=n_threads,
         progress=None if progress is None else _without_penalties(progress, paid),
     )
-    dag, status = found.dag, found.status
+    dag = found.dag
     if first is not None and found.score < sets.score_of(first):
         dag = first
     decoded = reduction.decode(dag)
     # Of the bounds known, one pays for every cell and the other for none.
     best_sets = sets.scores[sets.offsets[: reduction.data.n_vars]]
     bound = min(found.bound + paid, float(best_sets.sum()))
-    if status == "optimal":
+    if found.is_optimal:
         bound = decoded.score
     return ReductionResult(
-        *decoded,
-        max(bound, decoded.score),
-        status,
-        found.solver,
-        clock.seconds,
-        found.detail,
+        dag=decoded.dag,
+        completed=decoded.completed,
+        score=decoded.score,
+        bound=max(bound, decoded.score),
+        certificate=found.certificate,
+        stopped=found.stopped,
+        chosen=found.chosen,
+        solver=found.solver,
+        seconds=clock.seconds,
+        detail=found.detail,
     )
 
 

@@ -1,0 +1,129 @@
+"""The cells that were missing: what fills them, how sure, and what else it might be."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend.data.states import Label
+
+__all__ = ["CompletedCell", "CompletedCells"]
+
+
+class CompletedCell(NamedTuple):
+    """A cell that was missing; ``None`` stands for what is not known of it."""
+
+    row: int
+    variable: str
+    state: Label
+    probability: float | None
+    margin: float | None
+    runner_up: Label | None
+    table: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class CompletedCells:
+    """Every cell that was missing, table by table, in the order of rows and variables.
+
+    Parameters
+    ----------
+    rows, variables : ndarray of shape (n_cells,)
+        Where: row of the table and index of the variable.
+    codes : ndarray of shape (n_cells,)
+        The states that fill them.
+    runners_up : ndarray of shape (n_cells,)
+        The best other state; the one chosen where there is no other.
+    names, states
+        Names of the variables and labels of their states, as in the table.
+    probabilities : ndarray of shape (n_cells,), optional
+        Posterior probability of the state, each cell by itself, given what is observed
+        in its row.
+    margins : ndarray of shape (n_cells,), optional
+        How much the score drops, structure and all other cells as they are, when this
+        cell alone takes its best other state; infinity where there is no other.
+    tables : ndarray of shape (n_cells,), optional
+        Which of several completed tables, from 1.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> table = {"a": ["x", "x", "y", "y"], "b": ["u", None, "v", "v"]}
+    >>> for cell in bm.learn(table).cells:
+    ...     print(cell.row, cell.variable, cell.state, cell.runner_up)
+    1 b u v
+    """
+
+    rows: NDArray[np.intp]
+    variables: NDArray[np.intp]
+    codes: NDArray[np.uint8]
+    runners_up: NDArray[np.uint8]
+    names: tuple[str, ...]
+    states: tuple[tuple[Label, ...], ...]
+    probabilities: NDArray[np.float64] | None = None
+    margins: NDArray[np.float64] | None = None
+    tables: NDArray[np.intp] | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[CompletedCell]:
+        unknown = [None] * len(self)
+        for row, v, code, probability, margin, other, table in zip(
+            self.rows.tolist(),
+            self.variables.tolist(),
+            self.codes.tolist(),
+            unknown if self.probabilities is None else self.probabilities.tolist(),
+            unknown if self.margins is None else self.margins.tolist(),
+            self.runners_up.tolist(),
+            unknown if self.tables is None else self.tables.tolist(),
+            strict=True,
+        ):
+            labels = self.states[v]
+            runner_up = None if other == code else labels[other]
+            yield CompletedCell(
+                row, self.names[v], labels[code], probability, margin, runner_up, table
+            )
+
+    def __repr__(self) -> str:
+        return f"CompletedCells({len(self):,} cells)"
+
+    @property
+    def measure(self) -> str:
+        """How certainty is measured here: ``probability`` or ``margin``."""
+        return "margin" if self.probabilities is None else "probability"
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of what is known of every cell."""
+        unknown = {
+            name
+            for name, values in (
+                ("probability", self.probabilities),
+                ("margin", self.margins),
+                ("table", self.tables),
+            )
+            if values is None
+        }
+        return tuple(name for name in CompletedCell._fields if name not in unknown)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Give the columns as lists, ready for any data frame."""
+        cells = list(self)
+        return {name: [getattr(cell, name) for cell in cells] for name in self.fields}
+
+    def to_csv(self) -> str:
+        """Give the table as CSV text."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        columns = self.to_dict()
+        writer.writerow(columns)
+        for row in zip(*columns.values(), strict=True):
+            writer.writerow(["" if value is None else value for value in row])
+        return text.getvalue()

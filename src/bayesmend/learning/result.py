@@ -1,0 +1,116 @@
+"""What learning returns, whatever the method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from bayesmend.data.cells import CompletedCells
+from bayesmend.data.table import IncompleteData
+from bayesmend.graph.dag import Dag
+from bayesmend.network.network import Network
+from bayesmend.outcome import Certificate, Outcome
+
+__all__ = ["LearnResult", "Step"]
+
+
+class Step(NamedTuple):
+    """A step of a search: the score it reached, its kind, and when.
+
+    Of an accepted move of augmentation the kind is ``start``, ``structure``,
+    ``completion`` or ``flip``. Of a structure of EM it is the start it came from, and
+    ``log_likelihood`` is that of what is observed, per iteration of the parameters,
+    which never falls.
+    """
+
+    score: float
+    kind: str
+    seconds: float
+    n_arcs: int | None = None
+    log_likelihood: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class LearnResult(Outcome):
+    """Network and completed table, and how good they are known to be.
+
+    Parameters
+    ----------
+    network : Network
+        The structure, with the posterior mean of its parameters: given the completed
+        table after augmentation, given expected counts after EM.
+    completed : IncompleteData
+        The table without holes; ``completed.to_table()`` is of the kind given.
+    cells : CompletedCells
+        Each mended cell with its runner-up, and its margin (augmentation) or its
+        posterior probability (EM).
+    method : str
+        ``exact``, ``local``, ``em`` or ``em-hard``.
+    score : float
+        After augmentation the score of the structure on the completed table. After EM
+        the observed-data score: the score of the expected counts, corrected by the
+        difference between the log-likelihood of what is observed and that of the
+        expected counts (Cheeseman and Stutz 1996). On complete data both are the same.
+    bound : float
+        No structure with any completion scores higher; infinity where unknown.
+    certificate : Certificate
+        ``OPTIMAL``, ``BOUNDED`` (see `gap`), ``LOCAL`` or ``HEURISTIC``. With the next
+        two it makes ``status``: ``optimal``, ``gap 1.2 nats (0.05 %)``, ``1-local
+        optimum``, ``local optimum``, ``stopped at time limit``.
+    locality : int, optional
+        No change of up to so many cells, with any structure, scores higher: checked.
+    stopped : Stopped
+        What ended the search early.
+    chosen : str, optional
+        What ``auto`` chose, and why.
+    log_likelihood : float, optional
+        Of what is observed, under `network`; from EM.
+    trace : tuple of Step
+        Every step of the search that led here.
+    seconds : float
+        How long it took.
+    detail : mapping
+        What else the method has to tell: nodes, bounds at the root, scores per start.
+    """
+
+    network: Network
+    completed: IncompleteData
+    cells: CompletedCells
+    method: str
+    locality: int | None = None
+    log_likelihood: float | None = None
+    trace: tuple[Step, ...] = ()
+
+    @property
+    def dag(self) -> Dag:
+        """The structure."""
+        return self.network.dag
+
+    def _in_words(self) -> str:
+        if self.certificate is Certificate.HEURISTIC and self.stopped:
+            return f"stopped at {self.stopped.words}"
+        if self.certificate is Certificate.OPTIMAL or self.locality is None:
+            return Outcome._in_words(self)
+        locally = f"{self.locality}-local optimum"
+        if self.certificate is Certificate.BOUNDED:
+            return f"{locally}, {self._gap_in_words()}"
+        return locally
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all but parameters and table in plain types, ready for JSON."""
+        return {
+            **Outcome.to_dict(self),
+            "method": self.method,
+            "locality": self.locality,
+            "log_likelihood": self.log_likelihood,
+            "n_mended": len(self.cells),
+            "trace": [
+                [*step[:-1], list(step.log_likelihood)]
+                if step.log_likelihood
+                else list(step[:3])
+                for step in self.trace
+            ],
+        }
+
+    def _made(self) -> list[str]:
+        return [f"n_mended={len(self.cells)}", f"method={self.method!r}"]
