@@ -4,13 +4,12 @@ import math
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperCommand
 
-from bayesmend.cli.options import Debug
-from bayesmend.cli.terminal import failures_on_one_line, words
+from bayesmend.cli.options import Debug, words
+from bayesmend.cli.terminal import Command
 from bayesmend.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -28,14 +27,6 @@ app = typer.Typer(
 )
 
 
-class _Command(TyperCommand):
-    """A command that reports every failure on one line of stderr."""
-
-    def invoke(self, ctx: Any) -> Any:
-        with failures_on_one_line(ctx):
-            return super().invoke(ctx)
-
-
 def _positive(seconds: float | None) -> float | None:
     if seconds is not None and not 0 < seconds < math.inf:
         message = f"a limit is a number of seconds > 0. Got {seconds:g} instead."
@@ -43,7 +34,7 @@ def _positive(seconds: float | None) -> float | None:
     return seconds
 
 
-@app.command(cls=_Command)
+@app.command(cls=Command)
 def reproduce(
     tables: Annotated[
         list[str] | None,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bayesmend._spelling import spell
 from bayesmend.errors import ParameterError
 
 __all__ = ["check_choice", "check_integer", "check_number", "some"]
@@ -26,11 +27,11 @@ def check_integer(name: str, value: object, least: int = 0) -> int:
     """
     is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_integer or value < least:  # type: ignore[operator]
-        msg = f"{name} must be an integer >= {least}. Got {value!r} instead."
+        msg = f"{spell(name)} must be an integer >= {least}. Got {value!r} instead."
         raise ParameterError(msg)
     number: int = int(value)  # type: ignore[call-overload]
     if number >= 2**63:
-        msg = f"{name} must be an integer below 2**63. Got {value!r} instead."
+        msg = f"{spell(name)} must be an integer below 2**63. Got {value!r} instead."
         raise ParameterError(msg)
     return number
 
@@ -59,7 +60,10 @@ def check_number(
     is_number = isinstance(
         value, int | float | np.integer | np.floating
     ) and not isinstance(value, bool)
-    number = float(value) if is_number else math.nan  # type: ignore[arg-type]
+    try:
+        number = float(value) if is_number else math.nan  # type: ignore[arg-type]
+    except OverflowError:  # an integer of hundreds of digits
+        number = math.inf if value > 0 else -math.inf  # type: ignore[operator]
     is_inside = (
         number <= most
         and (least is None or number >= least)
@@ -76,7 +80,7 @@ def check_number(
         kind += f" > {above}"
     elif least is not None:
         kind += f" >= {least}"
-    msg = f"{name} must be {kind}. Got {value!r} instead."
+    msg = f"{spell(name)} must be {kind}. Got {value!r} instead."
     raise ParameterError(msg)
 
 
@@ -91,7 +95,9 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     bayesmend.errors.ParameterError: inference must be one of exact, weighting. Got ...
     """
     if not (isinstance(value, str) and value in choices):
-        msg = f"{name} must be one of {', '.join(choices)}. Got {value!r} instead."
+        msg = (
+            f"{spell(name)} must be one of {', '.join(choices)}. Got {value!r} instead."
+        )
         raise ParameterError(msg)
 
 

@@ -169,8 +169,8 @@ def test_too_few_samples_for_the_draws_are_said_aloud(with_id, tmp_path):
     options = ("--method", "draw", "--draws", 20, "--out", out, "--json", "--seed", 1)
     options += ("--inference", "weighting", "--samples", 10)
     result = run("impute", "asia", with_id, *options)
-    assert "Warning: n_draws=20 completions come from fewer samples" in result.stderr
-    assert "Raise n_samples (--samples)." in result.stderr
+    assert "Warning: --draws 20 completions come from fewer samples" in result.stderr
+    assert "Raise --samples." in result.stderr
     assert 1 <= json.loads(result.stdout)["lowest_effective_samples"] <= 10
 
 

@@ -154,11 +154,14 @@ def test_an_arc_is_a_pair(option, asia, tmp_path):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("--solver", "magic"), "solver must be one of auto, subsets, ilp, order, gre"),
-        (("--score", "mdl"), "score must be one of bdeu, k2, bic, aic, loglik."),
-        (("--ess", "0"), "ess must be a finite number > 0."),
-        (("--max-parents", "-1"), "max_parents must be an integer >= 0."),
-        (("--time-limit", "0"), "time_limit must be a number of seconds > 0."),
+        (
+            ("--solver", "magic"),
+            "--solver must be one of auto, subsets, ilp, ord",
+        ),
+        (("--score", "mdl"), "--score must be one of bdeu, k2, bic, aic, loglik."),
+        (("--ess", "0"), "--ess must be a finite number > 0."),
+        (("--max-parents", "-1"), "--max-parents must be an integer >= 0."),
+        (("--time-limit", "0"), "--time-limit must be a number of seconds > 0."),
         (("--require", "smoke,x"), "required names 'x', which is no variable."),
         (("--tier", "asia", "--tier", "asia"), "variable 'asia' is in two tiers."),
     ],
@@ -222,7 +225,7 @@ def test_progress_shows_on_a_terminal_only(wide, tmp_path):
     main, other = pty.openpty()
     command = [sys.executable, "-m", "bayesmend", "structure", str(wide)]
     command += ["--out", str(tmp_path / "out"), "--solver", "order"]
-    command += ["--time-limit", "1.5"]
+    command += ["--time-limit", "3"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=other, check=True)
     shown = os.read(main, 100_000).decode()
     os.close(main)

@@ -225,7 +225,7 @@ def test_evidence_that_no_sample_meets_is_an_error():
 
 def test_samples_to_draw_from_must_fit_into_memory():
     asia = bm.load_network("asia")
-    message = r"drawing from n_samples=1,000,000,000 needs 8 GB, more than max_memory=1"
+    message = r"drawing from n_samples=1000000000 needs 8 GB, more than max_memory=1"
     options = {"n_samples": 10**9, "n_threads": 1}
     with pytest.raises(InferenceError, match=message):
         bm.draw(asia, empty_rows(asia), **WEIGHTING, **options)

@@ -255,7 +255,10 @@ def test_missing_cells_are_refused():
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"solver": "magic"}, "auto, subsets, ilp, order, greedy or a callable"),
+        (
+            {"solver": "magic"},
+            "solver must be one of auto, subsets, ilp, order, gre",
+        ),
         ({"score": "mdl"}, "score must be one of bdeu"),
         ({"ess": -1.0}, "ess must be a finite number > 0"),
         ({"max_parents": -1}, "max_parents must be an integer >= 0"),

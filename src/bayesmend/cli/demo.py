@@ -1,14 +1,19 @@
-"""The command that shows the main job on a network that comes with the package."""
+"""Show the main job on a network that comes with the package."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bayesmend.cli.learn import OUTPUTS, summarise, write_outputs
-from bayesmend.cli.options import Debug
+from bayesmend.cli.learn import OUTPUTS, facts_of, files_of, summarise
+from bayesmend.cli.options import Folder
 from bayesmend.cli.progress import ProgressLine
+from bayesmend.datasets import load_network
 from bayesmend.errors import ParameterError
+from bayesmend.formats.bif import render as render_bif
+from bayesmend.graph.distance import structural_hamming_distance
+from bayesmend.hiding.mechanisms import hide_mcar
+from bayesmend.learning.learn import learn
 
 __all__ = ["demo"]
 
@@ -27,16 +32,11 @@ def demo(
         Path,
         typer.Option(metavar="DIR", help="Folder for the files; made if needed."),
     ] = Path("demo"),
-    debug: Debug = False,
 ) -> None:
     """Draw rows of the ASIA network, hide cells, learn from what is left."""
-    from bayesmend.datasets import load_network
-    from bayesmend.formats import write_network
-    from bayesmend.graph.distance import structural_hamming_distance
-    from bayesmend.hiding.mechanisms import hide_mcar
-    from bayesmend.learning.learn import learn
-
-    _check_folder(out)
+    folder = Folder(out, force=True)
+    folder.check(_FILES)
+    _check_others(out)
     network = load_network("asia")
     complete = network.sample(_ROWS, seed=_SEED)
     hidden = hide_mcar(complete, _RATE, seed=_SEED)
@@ -50,13 +50,17 @@ def demo(
     n_right = round(hidden.accuracy(result.completed) * hidden.n_hidden)
     distance = structural_hamming_distance(result.dag, network.dag)
     recovered = f"{n_right} of {hidden.n_hidden} ({n_right / hidden.n_hidden:.1%})"
-    out.mkdir(parents=True, exist_ok=True)
-    write_network(network, out / "asia.bif")
-    complete.write_csv(out / "complete.csv")
-    hidden.data.write_csv(out / "holed.csv")
-    hidden.write_csv(out / "truth.csv")
     notes = {"hidden cells recovered": recovered, "distance to ASIA": str(distance)}
-    write_outputs(result, out, {"method": "auto", "seed": _SEED}, notes=notes)
+    options = {"method": "auto", "seed": _SEED}
+    folder.write(
+        {
+            "asia.bif": render_bif(network),
+            "complete.csv": complete.write_csv,
+            "holed.csv": hidden.data.write_csv,
+            "truth.csv": hidden.write_csv,
+            **files_of(result, facts_of(result, options), notes=notes),
+        }
+    )
     typer.echo(summarise(result))
     typer.echo(f"hidden cells recovered: {recovered}")
     typer.echo(
@@ -66,11 +70,8 @@ def demo(
     _list_files(out)
 
 
-def _check_folder(folder: Path) -> None:
+def _check_others(folder: Path) -> None:
     """Refuse a folder with files that are not the demo's, which it may replace."""
-    if folder.exists() and not folder.is_dir():
-        message = f"'{folder}' is a file. Name a folder with --out."
-        raise ParameterError(message)
     others = {path.name for path in folder.glob("*")} - set(_FILES)
     if others:
         message = (

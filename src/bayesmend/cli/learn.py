@@ -1,46 +1,32 @@
-"""The command that learns a network from a table with holes, and mends the table."""
+"""Learn a network from a table with missing cells, and mend the table."""
 
 import sys
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from bayesmend.cli.options import (
-    MEMORY,
-    Debug,
-    Discretize,
-    Ess,
-    Forbid,
-    Force,
-    Json,
-    MaxMemory,
-    MaxParents,
-    Missing,
-    Require,
-    ScoreName,
-    Seed,
-    States,
-    Table,
-    Threads,
-    Tier,
-    TimeLimit,
+from bayesmend import __version__
+from bayesmend.cli.options import Folder, MaxMemory, Reading, Search, defaults_of
+from bayesmend.cli.progress import ProgressLine
+from bayesmend.cli.terminal import json_text, note, print_json
+from bayesmend.data.states import MISSING_MARKERS, quantity
+from bayesmend.formats.bif import render as render_bif
+from bayesmend.learning.learn import learn as run
+from bayesmend.learning.result import LearnResult
+from bayesmend.report import render_report
+from bayesmend.report.words import (
+    Alike,
+    certificate,
+    least_certain,
+    number,
+    stopping,
+    sureness,
 )
-from bayesmend.cli.progress import (
-    ProgressLine,
-    check_folder,
-    parse_constraints,
-    show_constraints,
-    version,
-)
-from bayesmend.cli.terminal import json_text, print_json, read_table
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from bayesmend.learning.result import LearnResult
-
-__all__ = ["OUTPUTS", "learn", "summarise", "write_outputs"]
+__all__ = ["OUTPUTS", "facts_of", "files_of", "learn", "summarise"]
 
 OUTPUTS = {
     "network.bif": "the network learned",
@@ -51,18 +37,12 @@ OUTPUTS = {
 }
 _SHOWN_ARCS = 30
 _SHOWN_CELLS = 5
+_default = defaults_of(run)
 
 
 def learn(
-    file: Table,
-    out: Annotated[
-        Path,
-        typer.Option(
-            metavar="DIR",
-            help=f"Folder for {', '.join(OUTPUTS)}; made if needed.",
-            show_default=False,
-        ),
-    ],
+    *,
+    folder: Folder,
     method: Annotated[
         str,
         typer.Option(
@@ -72,17 +52,15 @@ def learn(
             "more than 100 cells and 5 % are missing; else exact up to 20 variables "
             "for half of --time-limit, and local beyond.",
         ),
-    ] = "auto",
-    score: ScoreName = "bdeu",
-    ess: Ess = 1.0,
-    max_parents: MaxParents = 3,
+    ] = _default.method,
+    search: Search,
     locality: Annotated[
         int,
         typer.Option(metavar="T", help="Cells the local search changes at once."),
-    ] = 1,
+    ] = _default.locality,
     restarts: Annotated[
         int, typer.Option(metavar="N", help="Random starts of local and em.")
-    ] = 10,
+    ] = _default.restarts,
     solver: Annotated[
         str,
         typer.Option(
@@ -90,106 +68,69 @@ def learn(
             help="Structure solver of local and em: auto, subsets, ilp, order or "
             "greedy.",
         ),
-    ] = "auto",
-    require: Require = None,
-    forbid: Forbid = None,
-    tier: Tier = None,
+    ] = _default.solver,
     gap: Annotated[
         float,
         typer.Option(metavar="NATS", help="Stop exact when it is proven this close."),
-    ] = 0.0,
-    time_limit: TimeLimit = None,
-    max_memory: MaxMemory = MEMORY,
-    seed: Seed = None,
-    threads: Threads = 0,
-    json: Json = False,
-    force: Force = False,
-    missing: Missing = None,
-    states: States = None,
-    discretize: Discretize = None,
-    debug: Debug = False,
+    ] = _default.gap,
+    max_memory: MaxMemory = _default.max_memory,
+    reading: Reading,
 ) -> None:
     """Learn a network from a table with missing cells, and mend the table.
 
     Ctrl-C and --time-limit end the search; the best answer so far is written.
     """
-    from bayesmend.learning.learn import learn as run
-
-    check_folder(out, [out / name for name in OUTPUTS], force=force)
-    constraints = parse_constraints(require, forbid, tier)
-    data = read_table(file, missing, states, discretize)
-    options: dict[str, Any] = {
+    folder.check(OUTPUTS)
+    own: dict[str, Any] = {
         "method": method,
-        "score": score,
-        "ess": ess,
-        "max_parents": max_parents,
         "locality": locality,
         "restarts": restarts,
         "solver": solver,
         "gap": gap,
-        "time_limit": time_limit,
-        "seed": seed,
     }
+    arguments = search.arguments()
+    data = reading.table()
     with ProgressLine() as progress:
-        result = run(
-            data,
-            **options,
-            constraints=constraints,
-            n_threads=threads,
-            max_memory=max_memory,
-            progress=progress,
-        )
-    options |= {**show_constraints(constraints), "threads": threads}
-    facts = write_outputs(result, out, options, missing=missing)
+        result = run(data, **own, **arguments, max_memory=max_memory, progress=progress)
+    facts = facts_of(result, own | search.to_dict())
+    folder.write(files_of(result, facts, missing=reading.markers))
     _tell(result)
-    if json:
+    if folder.json:
         print_json(facts)
     else:
-        files = "\n".join(str(out / name) for name in OUTPUTS)
+        files = "\n".join(str(folder.out / name) for name in OUTPUTS)
         typer.echo(f"{summarise(result)}\n{files}")
 
 
-def write_outputs(
-    result: "LearnResult",
-    folder: Path,
-    options: dict[str, Any],
-    *,
-    missing: list[str] | None = None,
-    notes: "Mapping[str, str] | None" = None,
-) -> dict[str, Any]:
-    """Write the files of a result, each whole or not at all; give those of the JSON."""
-    from bayesmend._files import write_text
-    from bayesmend.data.states import MISSING_MARKERS
-    from bayesmend.formats.bif import render as render_bif
-    from bayesmend.report import render_report
-
-    facts = {
+def facts_of(result: LearnResult, options: dict[str, Any]) -> dict[str, Any]:
+    """Give what is known about a result in plain types, ready for JSON."""
+    return {
         **result.to_dict(),
         "n_rows": result.completed.n_rows,
         "options": options,
-        "version": version(),
+        "version": __version__,
     }
-    # All is made before anything is written: what goes wrong leaves no files behind.
-    texts = {
+
+
+def files_of(
+    result: LearnResult,
+    facts: dict[str, Any],
+    *,
+    missing: Iterable[str] = MISSING_MARKERS,
+    notes: Mapping[str, str] | None = None,
+) -> dict[str, str | Callable[[Path], None]]:
+    """Make the contents of all files, so that what goes wrong leaves none behind."""
+    return {
+        "completed.csv": partial(result.completed.write_csv, missing=missing),
         "network.bif": render_bif(result.network),
         "cells.csv": result.cells.to_csv(),
         "result.json": json_text(facts) + "\n",
         "report.html": render_report(result, notes=notes),
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    result.completed.write_csv(
-        folder / "completed.csv",
-        missing=MISSING_MARKERS if missing is None else missing,
-    )
-    for name, text in texts.items():
-        write_text(folder / name, text)
-    return facts
 
 
-def summarise(result: "LearnResult") -> str:
+def summarise(result: LearnResult) -> str:
     """Describe a result on a few lines."""
-    from bayesmend.report.words import certificate, number, stopping
-
     ended = stopping(result)
     lines = [
         f"{result.status}. {certificate(result)}",
@@ -203,18 +144,16 @@ def summarise(result: "LearnResult") -> str:
     return "\n".join([*lines, "", *_arcs(result), "", *_cells(result), ""])
 
 
-def _arcs(result: "LearnResult") -> list[str]:
+def _arcs(result: LearnResult) -> list[str]:
     arcs = result.dag.arcs
-    lines = [f"{result.dag.n_vars} variables, {_count(len(arcs), 'arc')}"]
+    lines = [f"{result.dag.n_vars} variables, {quantity(len(arcs), 'arc')}"]
     lines += [f"  {parent} -> {child}" for parent, child in arcs[:_SHOWN_ARCS]]
     if len(arcs) > _SHOWN_ARCS:
         lines.append(f"  and {len(arcs) - _SHOWN_ARCS} more in network.bif")
     return lines
 
 
-def _cells(result: "LearnResult") -> list[str]:
-    from bayesmend.report.words import Alike, least_certain, number, sureness
-
+def _cells(result: LearnResult) -> list[str]:
     n_cells = len(result.cells)
     total = result.completed.n_rows * result.completed.n_vars
     doubtful = least_certain(result)[:_SHOWN_CELLS]
@@ -229,15 +168,9 @@ def _cells(result: "LearnResult") -> list[str]:
     return lines
 
 
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}" + ("" if n == 1 else "s")
-
-
-def _tell(result: "LearnResult") -> None:
+def _tell(result: LearnResult) -> None:
     """Say on stderr what a reader of the files alone would miss."""
-    from bayesmend.report.words import stopping
-
     if "note" in result.detail:
-        sys.stderr.write(f"Note: {result.detail['note']}.\n")
+        note(result.detail["note"])
     if stopping(result) == "Ctrl-C":
         sys.stderr.write("Interrupted: this is the best answer so far.\n")

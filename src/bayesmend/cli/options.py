@@ -1,41 +1,71 @@
-"""Arguments and options that several commands share."""
+"""The options that several commands share, each declared once.
 
-from typing import Annotated
+Options that always come together form a set: a frozen dataclass that a command takes
+as one argument, and that knows what its options mean. Options are called inside as
+the parameters of the library, so that its messages can be spelled in options.
+"""
+
+import csv
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, is_dataclass
+from functools import wraps
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Annotated, Any
 
 import typer
 
-from bayesmend.cli.terminal import remember_debug
+from bayesmend._files import write_text
+from bayesmend.cli.terminal import (
+    STREAM,
+    check_outputs,
+    input_path,
+    network_suffix,
+    remember_debug,
+)
+from bayesmend.data.discretize import Cutting
+from bayesmend.data.states import MISSING_MARKERS, Label
+from bayesmend.data.table import IncompleteData
+from bayesmend.datasets import available_networks, load_network
+from bayesmend.errors import ParameterError
+from bayesmend.formats import read_network
+from bayesmend.graph.constraints import Constraints
+from bayesmend.learning.learn import learn
+from bayesmend.network.network import Network
 
 __all__ = [
-    "MEMORY",
     "Debug",
-    "Discretize",
-    "Ess",
-    "Forbid",
+    "Folder",
     "Force",
     "Json",
     "MaxMemory",
-    "MaxParents",
-    "Missing",
     "Net",
-    "Require",
-    "ScoreName",
+    "Reading",
+    "Rows",
+    "Samples",
+    "Search",
     "Seed",
-    "States",
-    "Table",
+    "TableOut",
     "Threads",
-    "Tier",
-    "TimeLimit",
+    "defaults_of",
+    "pair",
+    "read_net",
+    "spread",
+    "words",
 ]
 
-Table = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help="Table: .csv, .tsv, .txt (also .gz), .parquet or .arrow; - reads stdin.",
-        show_default=False,
-    ),
-]
+
+def defaults_of(function: Callable[..., Any]) -> SimpleNamespace:
+    """Give the defaults of a function by the names of its parameters."""
+    parameters = inspect.signature(function).parameters.values()
+    return SimpleNamespace(**{p.name: p.default for p in parameters})
+
+
+_learn = defaults_of(learn)
+
+# --- options by themselves ------------------------------------------------------------
+
 Net = Annotated[
     str,
     typer.Argument(
@@ -43,6 +73,37 @@ Net = Annotated[
         help="Network: a .bif, .xmlbif, .json or .graphml file (also .gz), "
         "a shipped one by name (asia, lucas), or - for stdin.",
         show_default=False,
+    ),
+]
+TableOut = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="CSV file; stdout by default."),
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace files that exist already.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", metavar="N", help="Same seed, same result.", min=0),
+]
+Threads = Annotated[
+    int,
+    typer.Option(
+        "--threads", metavar="N", help="Number of threads; 0: one per core.", min=0
+    ),
+]
+Samples = Annotated[
+    int,
+    typer.Option("--samples", metavar="N", help="Samples, for weighting.", min=1),
+]
+MaxMemory = Annotated[
+    float,
+    typer.Option(
+        "--max-memory",
+        metavar="BYTES",
+        help="Limit of the tables of exact inference.",
+        show_default=f"{_learn.max_memory / 2**30:g} GiB",
     ),
 ]
 Debug = Annotated[
@@ -54,91 +115,302 @@ Debug = Annotated[
         is_eager=True,
     ),
 ]
-Force = Annotated[
-    bool, typer.Option("--force", help="Replace files that exist already.")
-]
-Seed = Annotated[
-    int | None,
-    typer.Option("--seed", metavar="N", help="Same seed, same result.", min=0),
-]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--missing",
-        metavar="TEXT",
-        help="Text of a missing cell, in place of the usual ones (empty, NA, NaN, "
-        "null, None, ?); may be repeated.",
-    ),
-]
-States = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--states",
-        metavar="NAME=A,B,...",
-        help="States of a variable, in order; may be repeated.",
-    ),
-]
-Discretize = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--discretize",
-        metavar="NAME=HOW",
-        help="Cut a numeric variable into intervals: age=4 (quantiles), "
-        "age=uniform:4 (equal widths) or age=cuts:18,65; may be repeated.",
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Threads = Annotated[
-    int,
-    typer.Option(
-        "--threads", metavar="N", help="Number of threads; 0: one per core.", min=0
-    ),
-]
-TimeLimit = Annotated[
-    float | None,
-    typer.Option("--time-limit", metavar="S", help="Seconds; no limit by default."),
-]
-MaxMemory = Annotated[
-    float,
-    typer.Option(
-        "--max-memory", metavar="BYTES", help="Limit of the tables of exact inference."
-    ),
-]
-MEMORY = 2.0**30  # what is allowed unless the user says otherwise
-ScoreName = Annotated[
-    str,
-    typer.Option("--score", metavar="NAME", help="bdeu, k2, bic, aic or loglik."),
-]
-Ess = Annotated[
-    float,
-    typer.Option("--ess", metavar="X", help="Equivalent sample size of bdeu."),
-]
-MaxParents = Annotated[
-    int,
-    typer.Option("--max-parents", metavar="N", help="Largest number of parents."),
-]
-Require = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--require",
-        metavar="A,B",
-        help="The arc A -> B must be there; may be repeated.",
-    ),
-]
-Forbid = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--forbid",
-        metavar="A,B",
-        help="The arc A -> B must not be there; may be repeated.",
-    ),
-]
-Tier = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--tier",
-        metavar="A,B,...",
-        help="Variables of one tier, the earliest first; may be repeated. No arc "
-        "leads back to an earlier tier.",
-    ),
-]
+
+
+def _repeated(option: str, metavar: str, help: str) -> Any:
+    return typer.Option(option, metavar=metavar, help=f"{help}; may be repeated.")
+
+
+# --- sets -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A table whose states something else knows, such as a network."""
+
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="Table: .csv, .tsv, .txt (also .gz), .parquet or .arrow; "
+            "- reads stdin.",
+            show_default=False,
+        ),
+    ]
+    missing: Annotated[
+        list[str] | None,
+        _repeated(
+            "--missing",
+            "TEXT",
+            "Text of a missing cell, in place of the usual ones (empty, NA, NaN, "
+            "null, None, ?)",
+        ),
+    ] = None
+    discretize: Annotated[
+        list[str] | None,
+        _repeated(
+            "--discretize",
+            "NAME=HOW",
+            "Cut a numeric variable into intervals: age=4 (quantiles), "
+            "age=uniform:4 (equal widths) or age=cuts:18,65",
+        ),
+    ] = None
+
+    @property
+    def markers(self) -> Iterable[str]:
+        """The texts that stand for a missing cell."""
+        return MISSING_MARKERS if self.missing is None else self.missing
+
+    @property
+    def cuts(self) -> dict[str, Cutting] | None:
+        """How numbers are cut into intervals."""
+        return dict(map(_cutting, self.discretize or [])) or None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Rows):
+    """A table that is read by itself."""
+
+    states: Annotated[
+        list[str] | None,
+        _repeated("--states", "NAME=A,B,...", "States of a variable, in order"),
+    ] = None
+
+    def table(self) -> IncompleteData:
+        """Read the table."""
+        pairs = [pair("--states", text) for text in self.states or []]
+        with input_path(self.file) as path:
+            return IncompleteData.from_table(
+                path,
+                missing=self.markers,
+                states={name: _labels(rest) for name, rest in pairs} or None,
+                discretize=self.cuts,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What network to search for, and how long."""
+
+    score: Annotated[
+        str,
+        typer.Option("--score", metavar="NAME", help="bdeu, k2, bic, aic or loglik."),
+    ] = _learn.score
+    ess: Annotated[
+        float,
+        typer.Option(
+            "--ess",
+            metavar="X",
+            help="Equivalent sample size of bdeu, and of the parameters.",
+        ),
+    ] = _learn.ess
+    max_parents: Annotated[
+        int,
+        typer.Option("--max-parents", metavar="N", help="Largest number of parents."),
+    ] = _learn.max_parents
+    required: Annotated[
+        list[str] | None,
+        _repeated("--require", "A,B", "The arc A -> B must be there"),
+    ] = None
+    forbidden: Annotated[
+        list[str] | None,
+        _repeated("--forbid", "A,B", "The arc A -> B must not be there"),
+    ] = None
+    tiers: Annotated[
+        list[str] | None,
+        _repeated(
+            "--tier",
+            "A,B,...",
+            "Variables of one tier, the earliest first; no arc leads back to an "
+            "earlier tier",
+        ),
+    ] = None
+    time_limit: Annotated[
+        float | None,
+        typer.Option("--time-limit", metavar="S", help="Seconds; no limit by default."),
+    ] = _learn.time_limit
+    seed: Seed = _learn.seed
+    n_threads: Threads = _learn.n_threads
+
+    def arguments(self) -> dict[str, Any]:
+        """Give what the library takes."""
+        return {
+            "score": self.score,
+            "ess": self.ess,
+            "max_parents": self.max_parents,
+            "constraints": Constraints(
+                required=[_arc("--require", text) for text in self.required or []],
+                forbidden=[_arc("--forbid", text) for text in self.forbidden or []],
+                tiers=[words([text]) or [] for text in self.tiers or []],
+            ),
+            "time_limit": self.time_limit,
+            "seed": self.seed,
+            "n_threads": self.n_threads,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the options in plain types, ready for JSON."""
+        lists = {
+            name: [words([text]) for text in getattr(self, name) or []]
+            for name in ("required", "forbidden", "tiers")
+        }
+        plain = {**asdict(self), **lists, "threads": self.n_threads}
+        del plain["n_threads"]
+        return plain
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """Where the files of a result go."""
+
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Folder for the files; made if needed.",
+            show_default=False,
+        ),
+    ]
+    json: Json = False
+    force: Force = False
+
+    def check(self, names: Iterable[str]) -> None:
+        """Refuse, before any work, what cannot or must not be written."""
+        if self.out.exists() and not self.out.is_dir():
+            message = f"'{self.out}' is a file. Name a folder with --out."
+            raise ParameterError(message)
+        if self.out.is_dir():
+            check_outputs([self.out / name for name in names], force=self.force)
+
+    def write(self, contents: Mapping[str, str | Callable[[Path], None]]) -> None:
+        """Write texts, and let functions write, each file whole or not at all."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            if isinstance(content, str):
+                write_text(self.out / name, content)
+            else:
+                content(self.out / name)
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """Make an option of each field of the sets a command takes, and add ``--debug``."""
+    sets: dict[str, type] = {}
+    options: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command).parameters.values():
+        if is_dataclass(kind := parameter.annotation) and isinstance(kind, type):
+            sets[parameter.name] = kind
+            options += inspect.signature(kind).parameters.values()
+        else:
+            options.append(parameter)
+    debug = inspect.Parameter("debug", _BY_NAME, default=False, annotation=Debug)
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        del given["debug"]
+        for name, kind in sets.items():
+            names = inspect.signature(kind).parameters
+            given[name] = kind(**{option: given.pop(option) for option in names})
+        command(**given)
+
+    by_name = [option.replace(kind=_BY_NAME) for option in (*options, debug)]
+    run.__signature__ = inspect.Signature(by_name)  # type: ignore[attr-defined]
+    return run
+
+
+_BY_NAME = inspect.Parameter.KEYWORD_ONLY
+
+# --- what the texts of options mean ---------------------------------------------------
+
+
+def words(texts: Iterable[str] | None) -> list[str] | None:
+    """Split comma-separated option values; quotes protect a comma.
+
+    Examples
+    --------
+    >>> words(["a,b", '"c,d"'])
+    ['a', 'b', 'c,d']
+    """
+    if not texts:
+        return None
+    return [word for text in texts for word in next(csv.reader([text]), [])]
+
+
+def pair(option: str, text: str) -> tuple[str, str]:
+    """Split ``NAME=REST``, or raise a usage error.
+
+    Examples
+    --------
+    >>> pair("--states", "income=<=50K,>50K")
+    ('income', '<=50K,>50K')
+    """
+    name, equals, rest = text.partition("=")
+    if not (name and equals and rest):
+        message = f"{option} must look like NAME=VALUE. Got {text!r} instead."
+        raise typer.BadParameter(message)
+    return name, rest
+
+
+def _arc(option: str, text: str) -> tuple[str, str]:
+    names = words([text]) or []
+    if len(names) != 2:
+        message = f"{option} must look like PARENT,CHILD. Got {text!r} instead."
+        raise typer.BadParameter(message)
+    return names[0], names[1]
+
+
+def _labels(text: str) -> list[Label]:
+    """Split states; what reads as a whole number, True or False becomes one.
+
+    A table of text compares them as text all the same.
+
+    Examples
+    --------
+    >>> _labels("0,1,007,True,yes")
+    [0, 1, '007', True, 'yes']
+    """
+    known: dict[str, Label] = {"True": True, "False": False}
+    labels: list[Label] = []
+    for word in words([text]) or []:
+        is_whole = word.removeprefix("-").isdecimal() and str(int(word)) == word
+        labels.append(int(word) if is_whole else known.get(word, word))
+    return labels
+
+
+def _cutting(text: str) -> tuple[str, Cutting]:
+    """Read one ``--discretize`` option.
+
+    Examples
+    --------
+    >>> dict(map(_cutting, ["a=4", "b=uniform:3", "c=cuts:18,65"]))
+    {'a': 4, 'b': ('uniform', 3), 'c': [18.0, 65.0]}
+    """
+    name, how = pair("--discretize", text)
+    method, _, amount = how.rpartition(":")
+    try:
+        if method == "cuts":
+            return name, [float(word) for word in amount.split(",")]
+        if method in ("quantile", "uniform"):
+            return name, (method, int(amount))
+        return name, int(how)
+    except ValueError:
+        message = (
+            "--discretize must look like age=4, age=uniform:4 or age=cuts:18,65. "
+            f"Got {text!r} instead."
+        )
+        raise typer.BadParameter(message) from None
+
+
+def read_net(net: str) -> Network:
+    """Read the network an argument names: a file, stdin, or one that is shipped."""
+    if net == STREAM or Path(net).exists():
+        with input_path(net, network_suffix) as path:
+            return read_network(path)
+    known = available_networks()
+    if net in known:
+        return load_network(net)
+    message = (
+        f"there is no file '{net}' and no shipped network of that name. "
+        f"Shipped: {', '.join(known)}."
+    )
+    raise ParameterError(message)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._files import PathLike, write_chunks
+from bayesmend._spelling import spell
 from bayesmend.data.csv import (
     default_delimiter,
     label_texts,
@@ -347,8 +348,8 @@ def _absent(
         msg = (
             f"the table lacks {len(absent)} of the {network.n_vars} variables of the "
             f"network: {listing(absent, 6)}. It has: {listing(names, 6)}. Add or "
-            "rename columns, or pass allow_absent=True (--allow-absent) to take a few "
-            "as missing in every row."
+            f"rename columns, or pass {spell('allow_absent', True)} to take a few as "
+            "missing in every row."
         )
         raise DataError(msg)
     return absent
@@ -362,7 +363,7 @@ def _check_markers(
             if name in names and isinstance(label, str) and is_missing(label, markers):
                 msg = (
                     f"state {label!r} of variable {name!r} is also a marker of missing "
-                    "cells. List the markers of your table in missing= (--missing)."
+                    f"cells. List the markers of your table in {spell('missing')}."
                 )
                 raise DataError(msg)
 

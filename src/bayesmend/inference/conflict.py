@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend._checks import some
+from bayesmend._spelling import spell
 from bayesmend.data.states import MISSING
 from bayesmend.errors import InferenceError
 from bayesmend.network.network import Network, flatten
@@ -38,7 +39,7 @@ def require_possible(
         shown = evidence_words(network, cells[:, row])
         msg = (
             f"none of {n_samples:,} samples agrees with row {row} ({shown}). Raise "
-            "n_samples, or ask for exact inference."
+            f"{spell('n_samples')}, or ask for exact inference."
         )
         raise InferenceError(msg)
     shown = evidence_words(network, find_conflict(network, cells[:, row]))

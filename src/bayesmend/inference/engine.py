@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend._checks import check_choice, check_integer, check_number, some
+from bayesmend._spelling import spell
 from bayesmend.data.states import MISSING, Label, position_of
 from bayesmend.errors import InferenceError, ParameterError, ShortfallWarning
 from bayesmend.inference.conflict import require_possible
@@ -27,7 +28,6 @@ from bayesmend.seed import Seed, as_generator
 __all__ = [
     "MAX_MEMORY",
     "METHODS",
-    "WEIGHTING",
     "CompiledHoles",
     "Engine",
     "Marginals",
@@ -35,6 +35,7 @@ __all__ = [
     "draw_cells",
     "find_marginals",
     "hole_distributions",
+    "or_weighting",
     "target_names",
     "weigh",
 ]
@@ -44,8 +45,11 @@ METHODS = get_args(Method)
 MAX_MEMORY = 2**30
 """Bytes that the tables of exact inference may take, unless ``max_memory`` says."""
 
-WEIGHTING = "or use method='weighting', which is approximate"
-"""What to do about too large tables, where there is a choice of method."""
+
+def or_weighting() -> str:
+    """Say what to do about too large tables, where there is a choice of inference."""
+    return f"or use {spell('method', 'weighting')}, which is approximate"
+
 
 _BYTES_PER_ENTRY = 8
 
@@ -152,10 +156,10 @@ class Engine:
         """Return how many threads may hold such tables at once; one must be able to."""
         n_bytes, most = _BYTES_PER_ENTRY * total, _core.MAX_TREE_ENTRIES
         if n_bytes > self.max_memory or total > most:
-            limit = f"max_memory={_plain(self.max_memory)}"
+            limit = spell("max_memory", _finite(self.max_memory))
             if n_bytes <= self.max_memory:
                 limit = f"the {_size(_BYTES_PER_ENTRY * most)} possible"
-            way_out = "raise max_memory, " if total <= most else ""
+            way_out = f"raise {spell('max_memory')}, " if total <= most else ""
             msg = (
                 f"exact inference would need a table of {_count(largest)} entries "
                 f"({_size(_BYTES_PER_ENTRY * largest)}) over {len(names)} variables "
@@ -173,9 +177,10 @@ class Engine:
         n_bytes = n_draws * bytes_per_draw
         if n_draws > 1 and n_bytes > self.max_memory:
             msg = (
-                f"n_draws={n_draws} completed tables would need {_size(n_bytes)}, "
-                f"which is more than max_memory={_plain(self.max_memory)}. Ask for "
-                "fewer draws, or raise max_memory."
+                f"{spell('n_draws', n_draws)} completed tables would need "
+                f"{_size(n_bytes)}, which is more than "
+                f"{spell('max_memory', _finite(self.max_memory))}. Ask for fewer "
+                f"draws, or raise {spell('max_memory')}."
             )
             raise InferenceError(msg)
 
@@ -300,8 +305,9 @@ def draw_cells(
     n_bytes = _BYTES_PER_ENTRY * engine.n_samples * n_threads
     if n_bytes > engine.max_memory:
         msg = (
-            f"drawing from n_samples={engine.n_samples:,} needs {_size(n_bytes)}, more "
-            f"than max_memory={_plain(engine.max_memory)}. Ask for fewer samples."
+            f"drawing from {spell('n_samples', engine.n_samples)} needs "
+            f"{_size(n_bytes)}, more than "
+            f"{spell('max_memory', _finite(engine.max_memory))}. Ask for fewer samples."
         )
         raise InferenceError(msg)
     drawn, evidence, effective = _core.weighted_draws(
@@ -328,9 +334,10 @@ def _warn_of_repeats(
         return
     worst = short[effective[short].argmin()]
     msg = (
-        f"n_draws={n_draws} completions come from fewer samples in {len(short):,} of "
-        f"{len(effective):,} rows, and repeat each other: row {worst} has samples as "
-        f"good as {effective[worst]:.3g} unweighted ones. Raise n_samples (--samples)."
+        f"{spell('n_draws', n_draws)} completions come from fewer samples in "
+        f"{len(short):,} of {len(effective):,} rows, and repeat each other: row "
+        f"{worst} has samples as good as {effective[worst]:.3g} unweighted ones. "
+        f"Raise {spell('n_samples')}."
     )
     warnings.warn(msg, ShortfallWarning, stacklevel=4)
 
@@ -362,9 +369,8 @@ def _order(network: Network) -> NDArray[np.int32]:
     return np.array(network.dag.topological_order(), dtype=np.int32)
 
 
-def _plain(max_memory: float) -> str:
-    """Show a limit in the digits it was probably given in."""
-    return f"{min(max_memory, sys.float_info.max):.4g}"
+def _finite(max_memory: float) -> float:
+    return float(min(max_memory, sys.float_info.max))
 
 
 def _count(entries: float) -> str:

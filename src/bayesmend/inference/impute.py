@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_choice, check_integer
+from bayesmend._spelling import spell
 from bayesmend.data.cells import CompletedCells
 from bayesmend.data.discretize import Cutting, Discretization
 from bayesmend.data.states import MISSING, MISSING_MARKERS
@@ -210,7 +211,8 @@ def impute(
     ([17], ['yes'])
     """
     _check(method, inference, n_draws)
-    remedy = "or use inference='weighting' with method='marginal' or method='draw'"
+    approximate = spell("inference", "weighting")
+    remedy = f"or use {approximate} with {_marginal_or_draw()}"
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, remedy)
     new = read_for(
         network,
@@ -250,14 +252,19 @@ def _check(method: str, inference: str, n_draws: int) -> None:
         check_choice(name, value, known)
     check_integer("n_draws", n_draws, 1)
     if method != "draw" and n_draws != 1:
-        msg = f"n_draws={n_draws} goes with method='draw'. Got {method!r} instead."
+        drawn = spell("method", "draw")
+        msg = f"{spell('n_draws', n_draws)} goes with {drawn}. Got {method!r} instead."
         raise ParameterError(msg)
     if method == "mpe" and inference != "exact":
         msg = (
             "the most probable explanation has no approximate method. Use "
-            "method='marginal' or method='draw' with inference='weighting'."
+            f"{_marginal_or_draw()} with {spell('inference', 'weighting')}."
         )
         raise ParameterError(msg)
+
+
+def _marginal_or_draw() -> str:
+    return f"{spell('method', 'marginal')} or {spell('method', 'draw')}"
 
 
 def _most_probable(

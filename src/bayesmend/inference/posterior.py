@@ -15,13 +15,13 @@ from bayesmend.inference.align import read_for
 from bayesmend.inference.conflict import require_possible
 from bayesmend.inference.engine import (
     MAX_MEMORY,
-    WEIGHTING,
     Engine,
     Marginals,
     Method,
     draw_cells,
     find_marginals,
     hole_distributions,
+    or_weighting,
     weigh,
 )
 from bayesmend.network.network import Network
@@ -179,7 +179,7 @@ def marginals(
     >>> probabilities.round(3).tolist()
     [[0.834, 0.166]]
     """
-    engine = Engine(method, n_samples, seed, n_threads, max_memory, WEIGHTING)
+    engine = Engine(method, n_samples, seed, n_threads, max_memory, or_weighting())
     new = read_for(network, data, allow_absent=allow_absent)
     return find_marginals(network, new.cells, engine, targets)
 
@@ -216,7 +216,7 @@ def log_evidence(
     >>> np.exp(bm.log_evidence(asia, row)).round(6).tolist()
     [0.5]
     """
-    engine = Engine(method, n_samples, seed, n_threads, max_memory, WEIGHTING)
+    engine = Engine(method, n_samples, seed, n_threads, max_memory, or_weighting())
     new = read_for(network, data, allow_absent=allow_absent)
     none = np.zeros(network.n_vars, dtype=np.uint8)
     if method == "exact":
@@ -267,7 +267,7 @@ def draw(
     (True, False)
     """
     check_integer("n_draws", n_draws, 1)
-    engine = Engine(method, n_samples, seed, n_threads, max_memory, WEIGHTING)
+    engine = Engine(method, n_samples, seed, n_threads, max_memory, or_weighting())
     new = read_for(network, data, allow_absent=allow_absent)
     # The cells as drawn, and once more in the codes of the table.
     engine.require_room(n_draws, 2 * new.data.codes.size)

@@ -12,16 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._spelling import spell
 from bayesmend.data.states import MISSING, Label, position_of
 from bayesmend.errors import InferenceError, ParameterError
 from bayesmend.inference.conflict import evidence_words, find_conflict
 from bayesmend.inference.engine import (
     MAX_MEMORY,
-    WEIGHTING,
     CompiledHoles,
     Engine,
     Method,
     find_marginals,
+    or_weighting,
     target_names,
 )
 from bayesmend.network.match import match_states, unknown_label
@@ -191,14 +192,16 @@ def query(
     (('yes', 'no'), 0.48...)
     """
     check_network(network)
-    engine = Engine(method, n_samples, seed, n_threads, max_memory, WEIGHTING)
+    engine = Engine(method, n_samples, seed, n_threads, max_memory, or_weighting())
     if joint and method != "exact":
-        msg = "joint=True needs method='exact'. Got method='weighting' instead."
+        needed, got = spell("method", "exact"), spell("method", method)
+        msg = f"{spell('joint', True)} needs {needed}. Got {got} instead."
         raise ParameterError(msg)
     row = _evidence(network, given or {})
     names = _targets(network, targets, row)
     if joint and not names:
-        msg = "joint=True needs a target, and every variable is given. Give fewer."
+        joined = spell("joint", True)
+        msg = f"{joined} needs a target, and every variable is given. Give fewer."
         raise ParameterError(msg)
     cells = np.ascontiguousarray(row[:, None])
     compiled = _compile_joint(network, cells, names, engine) if joint else None
@@ -273,7 +276,7 @@ def _require_possible(
         shown = evidence_words(network, cells[:, 0])
         msg = (
             f"none of {n_samples:,} samples agrees with the evidence {shown}. Raise "
-            "n_samples, or use method='exact'."
+            f"{spell('n_samples')}, or use {spell('method', 'exact')}."
         )
         raise InferenceError(msg)
     shown = evidence_words(network, find_conflict(network, cells[:, 0]))

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from bayesmend._checks import check_choice
 from bayesmend._clock import Clock, Progress, available_memory
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
@@ -160,12 +161,8 @@ def _solve_by_ilp(
 
 def check_solver(solver: Solver) -> None:
     """Raise ParameterError unless data can be learned from with this solver."""
-    if isinstance(solver, str) and solver not in (*SOLVERS, "greedy"):
-        msg = (
-            f"solver must be one of {', '.join(SOLVERS)}, greedy or a callable. "
-            f"Got {solver!r} instead."
-        )
-        raise ParameterError(msg)
+    if not callable(solver):
+        check_choice("solver", solver, (*SOLVERS, "greedy"))
 
 
 def choose_solver(n_vars: int, n_sets: int) -> tuple[str, str]:

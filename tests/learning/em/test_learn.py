@@ -433,7 +433,7 @@ def test_enough_steps_are_no_warning():
         ({"tol": 0.0}, "tol must be a finite number > 0. Got 0.0"),
         ({"restarts": -1}, "restarts must be an integer >= 0. Got -1"),
         ({"max_iter": 0}, "max_iter must be an integer >= 1. Got 0"),
-        ({"solver": "magic"}, "solver must be one of auto, .* greedy or a callable"),
+        ({"solver": "magic"}, "solver must be one of auto, .* greedy. Got 'magic'"),
         ({"time_limit": -1}, "time_limit must be a number of seconds > 0"),
         ({"score": "mdl"}, "score must be one of bdeu, .* Got 'mdl'"),
         ({"max_parents": -1}, "max_parents must be an integer >= 0. Got -1"),

@@ -1,0 +1,43 @@
+"""Write a network in another format."""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bayesmend.cli.options import Force, Net, read_net
+from bayesmend.cli.terminal import STREAM, check_outputs, notice, write_through
+from bayesmend.formats import MODULES, write_network
+
+__all__ = ["convert"]
+
+
+def convert(
+    net: Net,
+    out: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUT",
+            help="File to write; its suffix is the format: .bif, .xmlbif, .json, "
+            ".graphml or .dot (also .gz). - writes to stdout.",
+            show_default=False,
+        ),
+    ],
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="FORMAT", help="Format on stdout, such as json."),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write a network in another format."""
+    if (str(out) == STREAM) != (to is not None):
+        message = "--to FORMAT goes with OUT -, and OUT - needs it."
+        raise typer.BadParameter(message)
+    if to is not None and f".{to}" not in MODULES:
+        known = ", ".join(suffix[1:] for suffix in MODULES)
+        message = f"--to must be one of {known}. Got {to!r} instead."
+        raise typer.BadParameter(message)
+    check_outputs([out], force=force)
+    write_through(out, partial(write_network, read_net(net)), suffix=f".{to}")
+    notice(f"Wrote {out}.")

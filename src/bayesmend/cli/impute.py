@@ -1,0 +1,162 @@
+"""Fill the missing cells of a table from a network."""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bayesmend import __version__
+from bayesmend._files import write_text
+from bayesmend.cli.options import (
+    Force,
+    Json,
+    MaxMemory,
+    Net,
+    Rows,
+    Samples,
+    Seed,
+    Threads,
+    defaults_of,
+    read_net,
+)
+from bayesmend.cli.terminal import (
+    STREAM,
+    check_outputs,
+    check_stdout,
+    input_path,
+    note,
+    notice,
+    print_json,
+    write_through,
+)
+from bayesmend.data.states import listing, quantity
+from bayesmend.inference.impute import Imputation
+from bayesmend.inference.impute import impute as run
+
+__all__ = ["impute"]
+
+_MOST_FILES = 10_000  # of one call; more are a slip of the pen
+_default = defaults_of(run)
+
+
+def impute(
+    *,
+    net: Net,
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="mpe (the most probable states of a row together), marginal (of each "
+            "cell by itself) or draw (at random from the joint posterior).",
+        ),
+    ] = _default.method,
+    n_draws: Annotated[
+        int,
+        typer.Option(
+            "--draws",
+            metavar="M",
+            help="Completed tables, with --method draw.",
+            min=1,
+            max=_MOST_FILES,
+        ),
+    ] = _default.n_draws,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Completed table, as CSV; stdout by default. With --draws 3, a.csv "
+            "stands for a-1.csv, a-2.csv and a-3.csv.",
+        ),
+    ] = None,
+    cells: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="CSV of imputed cells: row (from 0), variable, state, probability, "
+            "runner_up, table. - writes to stdout.",
+        ),
+    ] = None,
+    inference: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="exact, or weighting: approximate, for marginal and draw.",
+        ),
+    ] = _default.inference,
+    n_samples: Samples = _default.n_samples,
+    allow_absent: Annotated[
+        bool,
+        typer.Option(
+            "--allow-absent",
+            help="Add variables that the table lacks, as missing in every row.",
+        ),
+    ] = False,
+    seed: Seed = None,
+    n_threads: Threads = _default.n_threads,
+    max_memory: MaxMemory = _default.max_memory,
+    json: Json = False,
+    force: Force = False,
+    rows: Rows,
+) -> None:
+    """Fill the missing cells of a table from a network.
+
+    Observed cells and columns that the network does not know stay as they are.
+    """
+    outputs = _outputs(out, n_draws)
+    check_stdout(out, "--cells", cells, json)
+    if net == rows.file == STREAM:
+        message = "NET and FILE cannot both be stdin. Name a file for one of them."
+        raise typer.BadParameter(message)
+    check_outputs([*outputs, cells], force=force, are_tables=True)
+    network = read_net(net)
+    with input_path(rows.file) as path:
+        found = run(
+            network,
+            path,
+            method=method,  # type: ignore[arg-type]
+            n_draws=n_draws,
+            seed=seed,
+            inference=inference,  # type: ignore[arg-type]
+            n_samples=n_samples,
+            allow_absent=allow_absent,
+            missing=rows.markers,
+            discretize=rows.cuts,
+            n_threads=n_threads,
+            max_memory=max_memory,
+        )
+    # The list is made before anything is written: what goes wrong leaves no files.
+    listed = None if cells is None else found.cells.to_csv()
+    for number, output in enumerate(outputs):
+        write = partial(found.write_csv, number=number, missing=rows.markers)
+        write_through(output, write)
+    if listed is not None:
+        write_through(cells, partial(write_text, text=listed))
+    _tell(found)
+    if json:
+        files = [str(output) for output in outputs]
+        facts = {"files": files, "seed": seed, "version": __version__}
+        print_json(found.to_dict() | facts)
+
+
+def _outputs(out: Path | None, n_draws: int) -> list[Path | None]:
+    """Name a file per table."""
+    if n_draws <= 1:
+        return [out]
+    if out is None or str(out) == STREAM:
+        tables = f"--draws {n_draws} makes {n_draws} tables"
+        message = f"{tables}. Name files with --out a.csv."
+        raise typer.BadParameter(message)
+    stem, dot, rest = out.name.partition(".")
+    return [out.with_name(f"{stem}-{k}{dot}{rest}") for k in range(1, n_draws + 1)]
+
+
+def _tell(found: Imputation) -> None:
+    if found.extra:
+        note(f"kept as they are, unknown to the network: {listing(found.extra)}")
+    if found.absent:
+        note(f"added, missing in the table: {listing(found.absent)}")
+    p = found.cells.probabilities
+    if p is not None and len(p):
+        n_cells = quantity(len(p) // found.n_draws, "cell")
+        notice(f"Imputed {n_cells}, on average with probability {p.mean():.3f}.")

@@ -1,0 +1,122 @@
+"""Ask a network a question."""
+
+from typing import Annotated
+
+import typer
+
+from bayesmend import __version__
+from bayesmend.cli.options import (
+    Json,
+    MaxMemory,
+    Net,
+    Samples,
+    Seed,
+    Threads,
+    defaults_of,
+    pair,
+    read_net,
+    words,
+)
+from bayesmend.cli.terminal import print_json
+from bayesmend.inference.query import Answer
+from bayesmend.inference.query import query as run
+
+__all__ = ["query"]
+
+_default = defaults_of(run)
+
+
+def query(
+    *,
+    net: Net,
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Variables asked about; by default all that are not given. May be "
+            "repeated.",
+        ),
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=STATE", help="What is known; may be repeated."),
+    ] = None,
+    joint: Annotated[
+        bool, typer.Option("--joint", help="Show the joint distribution, too.")
+    ] = False,
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="exact, or weighting: approximate, with errors."
+        ),
+    ] = _default.method,
+    n_samples: Samples = _default.n_samples,
+    seed: Seed = None,
+    n_threads: Threads = _default.n_threads,
+    max_memory: MaxMemory = _default.max_memory,
+    json: Json = False,
+) -> None:
+    """Ask a network for distributions, given what is known."""
+    targets = words(target)
+    if targets is not None and not all(name.strip() for name in targets or [""]):
+        message = f"--target must name variables. Got {','.join(target or [])!r}."
+        raise typer.BadParameter(message)
+    answer = run(
+        read_net(net),
+        targets,
+        given=_evidence(given),
+        joint=joint,
+        method=method,  # type: ignore[arg-type]
+        n_samples=n_samples,
+        seed=seed,
+        n_threads=n_threads,
+        max_memory=max_memory,
+    )
+    if json:
+        print_json({**answer.to_dict(), "version": __version__})
+    else:
+        typer.echo(_show(answer))
+
+
+def _evidence(given: list[str] | None) -> dict[str, str]:
+    evidence: dict[str, str] = {}
+    for text in given or []:
+        name, state = pair("--given", text)
+        if evidence.get(name, state) != state:
+            message = f"--given has two states of {name!r}. Give one."
+            raise typer.BadParameter(message)
+        evidence[name] = state
+    return evidence
+
+
+def _show(answer: Answer) -> str:
+    """Lay out an answer in columns."""
+    given = ", ".join(f"{name}={state}" for name, state in answer.given.items())
+    lines = []
+    if given:
+        lines += [f"given {given} (probability {_number(answer.probability)})", ""]
+    rows: list[tuple[str, ...]] = []
+    for name in answer.targets:
+        for k, (state, p) in enumerate(answer.distributions[name].items()):
+            error = None if answer.errors is None else answer.errors[name][state]
+            shown = _number(p) if error is None else f"{_number(p)} ± {error:.1g}"
+            rows.append((name if k == 0 else "", str(state), shown))
+    lines += _aligned(rows)
+    if answer.joint is not None:
+        items = [(*map(str, states), _number(p)) for states, p in answer.joint_items()]
+        lines += ["", *_aligned([(*answer.targets, "together"), *items])]
+    if answer.effective_samples is not None:
+        lines += ["", f"as good as {answer.effective_samples:,.0f} unweighted samples"]
+    return "\n".join(lines)
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def _number(p: float) -> str:
+    return f"{p:.6f}" if p == 0 or p >= 1e-4 else f"{p:.3g}"

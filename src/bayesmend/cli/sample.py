@@ -1,0 +1,26 @@
+"""Draw rows from a network."""
+
+from typing import Annotated
+
+import typer
+
+from bayesmend.cli.options import Force, Net, Seed, TableOut, read_net
+from bayesmend.cli.terminal import check_outputs, write_through
+
+__all__ = ["sample"]
+
+
+def sample(
+    net: Net,
+    rows: Annotated[
+        int,
+        typer.Option("--rows", metavar="N", help="Number of rows to draw.", min=0),
+    ],
+    seed: Seed = None,
+    out: TableOut = None,
+    force: Force = False,
+) -> None:
+    """Draw complete rows from a network, as CSV."""
+    check_outputs([out], force=force, are_tables=True)
+    drawn = read_net(net).sample(rows, seed=seed)
+    write_through(out, drawn.write_csv)

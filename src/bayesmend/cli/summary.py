@@ -1,0 +1,20 @@
+"""Describe a table."""
+
+import typer
+
+from bayesmend.cli.options import Json, Reading
+from bayesmend.cli.terminal import print_json
+
+__all__ = ["summary"]
+
+
+def summary(*, json: Json = False, reading: Reading) -> None:
+    """Describe a table: variables, states and missing cells.
+
+    The patterns are the sets of variables that are missing together in a row.
+    """
+    report = reading.table().summary()
+    if json:
+        print_json(report.to_dict())
+    else:
+        typer.echo(str(report))
