@@ -116,7 +116,9 @@ def test_integer_labels_match_the_same_labels_as_text():
 def test_an_unknown_label_is_an_error():
     network = Network(Dag.from_arcs("a"), (("x", "y"),), ([[0.5, 0.5]],))
     data = IncompleteData.from_table({"a": ["x", "z"]})
-    with pytest.raises(DataError, match=r"'a' has no state 'z'. Its states: x, y"):
+    with pytest.raises(
+        DataError, match=r"'a' has no state 'z' in row 1. Its states: x, y"
+    ):
         network.log_likelihood(data)
 
 

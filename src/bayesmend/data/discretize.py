@@ -177,6 +177,21 @@ def fit_discretization(
     return fit_source(source, cutting, method)
 
 
+def cut_names(discretize: object) -> tuple[str, ...]:
+    """Return the names of the variables to cut."""
+    if discretize is None:
+        return ()
+    if isinstance(discretize, Discretization):
+        return discretize.names
+    if isinstance(discretize, Mapping):
+        return tuple(discretize)
+    message = (
+        "discretize must be a mapping such as {'age': 4} or a Discretization. Got"
+        f" {type(discretize).__name__} instead."
+    )
+    raise ParameterError(message)
+
+
 def fit_source(
     source: Source, cutting: Mapping[str, Cutting], method: str = "quantile"
 ) -> Discretization:

@@ -1,33 +1,45 @@
-"""From a source of columns to states, codes and weights.
+"""One coder of columns: their states are chosen here, or given by a network.
 
-Layer: the last step of table -> IncompleteData. It stands below ``tables``,
-``frames``, ``files`` and ``discretize``, and above ``data``. Options are checked
+The last step from a source of columns to an ``IncompleteData``. Options are checked
 here, once.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer
-from bayesmend.data.discretize import Cutting, Discretization, fit_source
+from bayesmend.data.discretize import Cutting, Discretization, cut_names, fit_source
 from bayesmend.data.restore import INTERVALS
-from bayesmend.data.sources import Origin, Source
+from bayesmend.data.sources import Origin, Source, is_missing
 from bayesmend.data.states import (
+    BLANKS,
     MAX_STATES,
+    MISSING,
     MISSING_MARKERS,
     Column,
+    Kind,
     Label,
-    StateRules,
     as_label,
     check_markers,
     check_names,
+    is_number_text,
+    listing,
+    match_states,
+    own_labels,
     position_of,
+    unknown_label,
 )
 from bayesmend.errors import DataError, ParameterError
+
+Coding: TypeAlias = tuple[tuple[Label, ...], NDArray[np.uint8]]
+"""The states of a column, and the code of each of its distinct values."""
+
+Place: TypeAlias = Callable[[Column, int], str]
+"""Says in words where a distinct value of a column first occurs, for an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +54,8 @@ class Options:
     discretize: Mapping[str, Cutting] | Discretization | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """The parts of an ``IncompleteData``."""
+class Encoded(NamedTuple):
+    """The parts of an ``IncompleteData``, in their order."""
 
     names: tuple[str, ...]
     states: tuple[tuple[Label, ...], ...]
@@ -61,125 +72,252 @@ def encode(source: Source, options: Options) -> Encoded:
     weight_at = None
     if isinstance(options.weights, str):
         weight_at = position_of(options.weights, names)
-    kept = [j for j in range(len(names)) if j != weight_at]
-    variables = [names[j] for j in kept]
+    variables = [name for j, name in enumerate(names) if j != weight_at]
     declared = check_states(options.states, variables)
-    rules = StateRules(
-        declared,
-        markers,
-        check_integer("max_numeric_states", options.max_numeric_states, 1),
-    )
-    cut = _check_cut(options.discretize, variables, declared)
-    numeric = {position_of(name, names) for name in cut}
-    source.prepare(
-        names,
-        markers,
-        frozenset(numeric if weight_at is None else numeric | {weight_at}),
-    )
-    rule = _discretization(source, options.discretize)
-    weights = _weights(source, options.weights, weight_at)
-    states, codes = _code_cells(source, kept, rules, rule)
-    return Encoded(
-        names=tuple(variables),
-        states=states,
-        codes=codes,
-        weights=weights,
-        origin=_origin(source, kept, numeric, weight_at),
-        discretization=rule,
-    )
-
-
-def _code_cells(
-    source: Source,
-    kept: Sequence[int],
-    rules: StateRules,
-    rule: Discretization | None,
-) -> tuple[tuple[tuple[Label, ...], ...], NDArray[np.uint8]]:
-    cut = rule.names if rule else ()
-    columns: list[Column | None] = []
-    states: list[tuple[Label, ...]] = []
-    tables: list[NDArray[np.uint8]] = []
-    for j in kept:
-        name = source.names[j]
-        if rule is not None and name in cut:
-            columns.append(None)
-            states.append(rule.labels(name))
-            tables.append(np.empty(0, np.uint8))
-            continue
-        column = source.column(j)
-        labels, table = rules.choose(column, source.place_of_value)
-        columns.append(column)
-        states.append(labels)
-        tables.append(table)
-    numbers = [source.numbers(j) if source.names[j] in cut else None for j in kept]
-    codes = source.codes(kept, columns, tables)
-    for k, values in enumerate(numbers):
-        if rule is not None and values is not None:
-            codes[:, k] = rule.codes(source.names[kept[k]], values)
-    codes.flags.writeable = False
-    return tuple(states), codes
-
-
-def _check_cut(
-    discretize: object,
-    names: Sequence[str],
-    declared: Mapping[str, object],
-) -> tuple[str, ...]:
-    """Return the names of the variables to discretize."""
-    if discretize is None:
-        return ()
-    if isinstance(discretize, Discretization):
-        cut = discretize.names
-    elif isinstance(discretize, Mapping):
-        cut = tuple(discretize)
-    else:
-        message = (
-            "discretize must be a mapping such as {'age': 4} or a Discretization. Got"
-            f" {type(discretize).__name__} instead."
-        )
-        raise ParameterError(message)
+    limit = check_integer("max_numeric_states", options.max_numeric_states, 1)
+    cut = cut_names(options.discretize)
     for name in cut:
-        position_of(name, names)
+        position_of(name, variables)
         if name in declared:
             message = (
                 f"variable {name!r} is in states and in discretize. Name it in one of"
                 " them."
             )
             raise ParameterError(message)
-    return cut
+    coder = Coder(source, names, markers, cut, options.discretize, weight_at)
+    weights = coder.weights(options.weights)
+    return coder.code(variables, ChosenStates(declared, markers, limit), weights)
 
 
-def _discretization(
-    source: Source, discretize: Mapping[str, Cutting] | Discretization | None
-) -> Discretization | None:
-    if isinstance(discretize, Discretization):
-        return discretize
-    return fit_source(source, discretize) if discretize else None
+class Coder:
+    """Codes the columns of a source, numbers that are cut into intervals too."""
+
+    def __init__(
+        self,
+        source: Source,
+        names: tuple[str, ...],
+        markers: frozenset[str],
+        cut: Iterable[str] = (),
+        discretize: Mapping[str, Cutting] | Discretization | None = None,
+        weight_at: int | None = None,
+    ) -> None:
+        self.source, self.weight_at = source, weight_at
+        self.cut = frozenset(names.index(name) for name in cut)
+        numeric = self.cut if weight_at is None else self.cut | {weight_at}
+        source.prepare(names, markers, numeric)
+        if isinstance(discretize, Discretization):
+            self.discretization: Discretization | None = discretize
+        else:
+            self.discretization = fit_source(source, discretize) if discretize else None
+
+    def weights(self, given: Any) -> NDArray[np.float64] | None:
+        """Return the row weights: those given, or those of their column."""
+        if given is None:
+            return None
+        if self.weight_at is not None:
+            given = self.source.numbers(self.weight_at)
+        return check_weights(given, self.source.n_rows, self.source)
+
+    def code(
+        self,
+        variables: Sequence[str],
+        rules: "ChosenStates | GivenStates",
+        weights: NDArray[np.float64] | None = None,
+    ) -> Encoded:
+        """Code the columns of some variables by rules for their states."""
+        source, positions = self.source, [self.source.names.index(v) for v in variables]
+        columns: list[Column | None] = []
+        codings: list[Coding] = []
+        for name, j in zip(variables, positions, strict=True):
+            column = None if j in self.cut else source.column(j)
+            columns.append(column)
+            codings.append(
+                rules.intervals(name, self._rule.labels(name))
+                if column is None
+                else rules.choose(column, source.place_of_value)
+            )
+        numbers = {j: source.numbers(j) for j in positions if j in self.cut}
+        codes = source.codes(positions, columns, [table for _, table in codings])
+        for k, (name, j) in enumerate(zip(variables, positions, strict=True)):
+            if j in numbers:
+                codes[:, k] = codings[k][1][self._rule.codes(name, numbers[j])]
+        codes.flags.writeable = False
+        return Encoded(
+            tuple(variables),
+            tuple(states for states, _ in codings),
+            codes,
+            weights,
+            self._origin(positions),
+            self.discretization,
+        )
+
+    @property
+    def _rule(self) -> Discretization:
+        assert self.discretization is not None
+        return self.discretization
+
+    def _origin(self, positions: Sequence[int]) -> Origin:
+        source, at = self.source, self.weight_at
+        return Origin(
+            kind=source.kind,
+            headers=tuple(source.headers[j] for j in positions),
+            dtypes=tuple(
+                INTERVALS if j in self.cut else source.dtype(j) for j in positions
+            ),
+            index=source.index,
+            weights=None if at is None else (source.headers[at], at, source.dtype(at)),
+        )
 
 
-def _origin(
-    source: Source, kept: Sequence[int], cut: Collection[int], weight_at: int | None
-) -> Origin:
-    weights = None
-    if weight_at is not None:
-        weights = (source.headers[weight_at], weight_at, source.dtype(weight_at))
-    return Origin(
-        kind=source.kind,
-        headers=tuple(source.headers[j] for j in kept),
-        dtypes=tuple(INTERVALS if j in cut else source.dtype(j) for j in kept),
-        index=source.index,
-        weights=weights,
+@dataclass(frozen=True, slots=True)
+class ChosenStates:
+    """States are the values that occur, unless they are declared."""
+
+    declared: dict[str, tuple[Label, ...]]
+    markers: frozenset[str]
+    max_numeric_states: int
+
+    def choose(self, column: Column, place: Place) -> Coding:
+        """Return the states of a column and the code of each of its values."""
+        kept = [value for value in column.values if not self._is_marker(value)]
+        declared = self.declared.get(column.name)
+        if declared is not None:
+            states = _declared_states(column, declared, self.markers)
+            _check_declared(column, kept, states, place)
+        else:
+            _check_count(column, kept, self.max_numeric_states)
+            states = _ordered(column.kind, kept)
+        code = {state: i for i, state in enumerate(states)}
+        table = [code.get(value, MISSING) for value in column.values]
+        return states, np.array(table, dtype=np.uint8)
+
+    def intervals(self, name: str, labels: tuple[Label, ...]) -> Coding:
+        """Return intervals as states, the code of each of them being its position."""
+        return labels, np.arange(MISSING + 1, dtype=np.uint8)
+
+    def _is_marker(self, value: Label) -> bool:
+        return isinstance(value, str) and value.strip(BLANKS) in self.markers
+
+
+@dataclass(frozen=True, slots=True)
+class GivenStates:
+    """States are those of a network; a label may differ in type only."""
+
+    known: Mapping[str, tuple[Label, ...]]
+    markers: frozenset[str]
+
+    def choose(self, column: Column, place: Place) -> Coding:
+        """Return the states as the column writes them, and the code of each value."""
+        known, values = self.known[column.name], column.values
+        table = match_states(known, values)[: len(values)]
+        for k in np.flatnonzero(table == MISSING).tolist():
+            if not is_missing(values[k], self.markers):
+                where = place(column, k)
+                if where or column.kind != "category":
+                    raise unknown_label(column.name, known, values[k], where)
+        return own_labels(known, column), table
+
+    def intervals(self, name: str, labels: tuple[Label, ...]) -> Coding:
+        """Return the states and the code of each interval, which must be one."""
+        known = self.known[name]
+        table = match_states(known, labels)
+        for label, code in zip(labels, table, strict=False):
+            if code == MISSING:
+                raise unknown_label(name, known, label)
+        return known, table
+
+
+def _ordered(kind: Kind, values: Sequence[Label]) -> tuple[Label, ...]:
+    if kind == "category":
+        return tuple(values)
+    if kind == "text" and all(is_number_text(value) for value in values):
+        return tuple(sorted(values, key=lambda text: (float(text), text)))
+    return tuple(sorted(values))
+
+
+def _declared_states(
+    column: Column, declared: Sequence[Label], markers: frozenset[str]
+) -> tuple[Label, ...]:
+    is_text = column.kind == "text" or any(
+        isinstance(value, str) for value in column.values
+    )
+    states = tuple(str(s) if is_text else as_label(s) for s in declared)
+    for state in states:
+        if isinstance(state, str) and state.strip(BLANKS) in markers:
+            message = (
+                f"state {state!r} of variable {column.name!r} is also a missing marker."
+                " Remove it from states={...}, or list the markers in missing=."
+            )
+            raise DataError(message)
+    return states
+
+
+def _check_declared(
+    column: Column,
+    kept: Sequence[Label],
+    states: tuple[Label, ...],
+    place: Place,
+) -> None:
+    known = set(states)
+    # The types are compared too: True is not the state 1.
+    kinds = {(isinstance(state, bool), state) for state in states}
+    for value in kept:
+        if value in known and (isinstance(value, bool), value) in kinds:
+            continue
+        where = place(column, column.values.index(value))
+        if not where and column.kind == "category":
+            continue  # a category that no row uses may be left out
+        message = (
+            f"variable {column.name!r} has the value {value!r}{where}, which is not"
+            f" among its declared states: {listing(map(repr, states))}."
+        )
+        raise DataError(message)
+
+
+def _check_count(column: Column, kept: Sequence[Label], max_numeric: int) -> None:
+    name = column.name
+    n_states = column.n_distinct - (len(column.values) - len(kept))
+    if n_states == 0:
+        message = (
+            f"variable {name!r} is missing in every row. Drop it, or list its states"
+            " in states={...}."
+        )
+        if column.n_rows == 0:
+            message = (
+                f"variable {name!r} has no rows. List its states in states={{...}}."
+            )
+        raise DataError(message)
+    is_number = column.kind == "number" or (
+        column.kind == "text" and all(is_number_text(value) for value in kept)
+    )
+    if is_number and n_states > max_numeric:
+        raise DataError(_too_many_numbers(column, n_states, max_numeric))
+    if n_states > MAX_STATES:
+        message = (
+            f"variable {name!r} has {_many(column, n_states)} states, and a variable"
+            f" has at most {MAX_STATES}. Drop it if it names the rows, or merge rare"
+            " states."
+        )
+        raise DataError(message)
+
+
+def _too_many_numbers(column: Column, n_states: int, max_numeric: int) -> str:
+    name = column.name
+    start = f"variable {name!r} has {_many(column, n_states)} distinct numeric values"
+    if n_states > MAX_STATES:
+        return (
+            f"{start}, and a variable has at most {MAX_STATES} states. Discretize it"
+            f" with discretize={{{name!r}: 4}}."
+        )
+    return (
+        f"{start}, more than max_numeric_states={max_numeric}. Discretize it with"
+        f" discretize={{{name!r}: 4}}, or list its states in states={{...}}, or raise"
+        " max_numeric_states."
     )
 
 
-def _weights(
-    source: Source, weights: Any, weight_at: int | None
-) -> NDArray[np.float64] | None:
-    if weights is None:
-        return None
-    if weight_at is not None:
-        return check_weights(source.numbers(weight_at), source.n_rows, source)
-    return check_weights(weights, source.n_rows, source)
+def _many(column: Column, n_states: int) -> str:
+    return f"at least {n_states}" if column.is_bound else str(n_states)
 
 
 def check_weights(

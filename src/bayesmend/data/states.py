@@ -1,12 +1,11 @@
-"""Columns: distinct values of one variable, and the order of its states.
+"""Labels of states, the columns they come from, and their codes.
 
-Layer: the first step of table -> IncompleteData. A column arrives as its distinct
-values and, per row, the position of its value among them. Here the values become
-states and the positions become codes. Nothing here knows where a column came from.
+A column arrives as its distinct values and, per row, the position of its value among
+them. Nothing here knows where a column came from.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -70,38 +69,6 @@ class Column:
     is_bound: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StateRules:
-    """How states are chosen: the options of ``IncompleteData.from_table``."""
-
-    declared: dict[str, tuple[Label, ...]]
-    markers: frozenset[str]
-    max_numeric_states: int
-
-    def choose(
-        self, column: Column, place: Callable[[Column, int], str]
-    ) -> tuple[tuple[Label, ...], NDArray[np.uint8]]:
-        """Return the states of a column and the code of each of its values.
-
-        ``place(column, position)`` says where a value first occurs, for an error.
-        """
-        kept = [value for value in column.values if not self.is_marker(value)]
-        declared = self.declared.get(column.name)
-        if declared is not None:
-            states = _declared_states(column, declared, self.markers)
-            _check_declared(column, kept, states, place)
-        else:
-            _check_count(column, kept, self.max_numeric_states)
-            states = _ordered(column.kind, kept)
-        code = {state: i for i, state in enumerate(states)}
-        table = [code.get(value, MISSING) for value in column.values]
-        return states, np.array(table, dtype=np.uint8)
-
-    def is_marker(self, value: Label) -> bool:
-        """Say whether a value is text that stands for a missing cell."""
-        return isinstance(value, str) and value.strip(BLANKS) in self.markers
-
-
 def apply_codes(
     table: NDArray[np.uint8], index: NDArray[Any], out: NDArray[np.uint8]
 ) -> None:
@@ -149,99 +116,6 @@ def listing(labels: Iterable[object], limit: int = 12) -> str:
 def quantity(n: int, word: str) -> str:
     """Return a number with its noun in the singular or the plural."""
     return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"
-
-
-def _ordered(kind: Kind, values: Sequence[Label]) -> tuple[Label, ...]:
-    if kind == "category":
-        return tuple(values)
-    if kind == "text" and all(is_number_text(value) for value in values):
-        return tuple(sorted(values, key=lambda text: (float(text), text)))
-    return tuple(sorted(values))
-
-
-def _declared_states(
-    column: Column, declared: Sequence[Label], markers: frozenset[str]
-) -> tuple[Label, ...]:
-    is_text = column.kind == "text" or any(
-        isinstance(value, str) for value in column.values
-    )
-    states = tuple(str(s) if is_text else as_label(s) for s in declared)
-    for state in states:
-        if isinstance(state, str) and state.strip(BLANKS) in markers:
-            message = (
-                f"state {state!r} of variable {column.name!r} is also a missing marker."
-                " Remove it from states={...}, or list the markers in missing=."
-            )
-            raise DataError(message)
-    return states
-
-
-def _check_declared(
-    column: Column,
-    kept: Sequence[Label],
-    states: tuple[Label, ...],
-    place: Callable[[Column, int], str],
-) -> None:
-    known = set(states)
-    # The types are compared too: True is not the state 1.
-    kinds = {(isinstance(state, bool), state) for state in states}
-    for value in kept:
-        if value in known and (isinstance(value, bool), value) in kinds:
-            continue
-        where = place(column, column.values.index(value))
-        if not where and column.kind == "category":
-            continue  # a category that no row uses may be left out
-        message = (
-            f"variable {column.name!r} has the value {value!r}{where}, which is not"
-            f" among its declared states: {listing(map(repr, states))}."
-        )
-        raise DataError(message)
-
-
-def _check_count(column: Column, kept: Sequence[Label], max_numeric: int) -> None:
-    name = column.name
-    n_states = column.n_distinct - (len(column.values) - len(kept))
-    if n_states == 0:
-        message = (
-            f"variable {name!r} is missing in every row. Drop it, or list its states"
-            " in states={...}."
-        )
-        if column.n_rows == 0:
-            message = (
-                f"variable {name!r} has no rows. List its states in states={{...}}."
-            )
-        raise DataError(message)
-    is_number = column.kind == "number" or (
-        column.kind == "text" and all(is_number_text(value) for value in kept)
-    )
-    if is_number and n_states > max_numeric:
-        raise DataError(_too_many_numbers(column, n_states, max_numeric))
-    if n_states > MAX_STATES:
-        message = (
-            f"variable {name!r} has {_many(column, n_states)} states, and a variable"
-            f" has at most {MAX_STATES}. Drop it if it names the rows, or merge rare"
-            " states."
-        )
-        raise DataError(message)
-
-
-def _too_many_numbers(column: Column, n_states: int, max_numeric: int) -> str:
-    name = column.name
-    start = f"variable {name!r} has {_many(column, n_states)} distinct numeric values"
-    if n_states > MAX_STATES:
-        return (
-            f"{start}, and a variable has at most {MAX_STATES} states. Discretize it"
-            f" with discretize={{{name!r}: 4}}."
-        )
-    return (
-        f"{start}, more than max_numeric_states={max_numeric}. Discretize it with"
-        f" discretize={{{name!r}: 4}}, or list its states in states={{...}}, or raise"
-        " max_numeric_states."
-    )
-
-
-def _many(column: Column, n_states: int) -> str:
-    return f"at least {n_states}" if column.is_bound else str(n_states)
 
 
 def check_markers(missing: Iterable[object]) -> frozenset[str]:
@@ -292,5 +166,68 @@ def position_of(name: str, names: Sequence[str]) -> int:
     try:
         return names.index(name)
     except ValueError:
-        message = f"no variable named {name!r}. Available: {listing(names)}."
-        raise DataError(message) from None
+        raise unknown_name(name, names) from None
+
+
+def unknown_name(name: object, names: Sequence[str]) -> DataError:
+    """Make the error for a name that is none of the variables."""
+    return DataError(f"no variable named {name!r}. Available: {listing(names)}.")
+
+
+def match_states(known: tuple[Label, ...], given: Sequence[Label]) -> NDArray[np.uint8]:
+    """Map codes of the data to codes of the network; unknown labels to MISSING.
+
+    Examples
+    --------
+    >>> match_states(("no", "yes"), ["yes", "maybe"])[:2].tolist()
+    [1, 255]
+    """
+    table = np.full(max(MISSING + 1, len(given)), MISSING, dtype=np.uint8)
+    exact = {label: code for code, label in enumerate(known)}
+    as_text = {str(label): code for code, label in enumerate(known)}
+    if len(as_text) < len(known):
+        as_text = {}
+    for code, label in enumerate(given):
+        table[code] = exact.get(label, as_text.get(str(label), MISSING))
+    return table
+
+
+def unknown_label(
+    name: str, known: tuple[Label, ...], label: object, where: str = ""
+) -> DataError:
+    """Make the error for a label that is no state of a variable."""
+    states = listing(known)
+    return DataError(
+        f"variable {name!r} has no state {label!r}{where}. Its states: {states}."
+    )
+
+
+def own_labels(known: tuple[Label, ...], column: Column) -> tuple[Label, ...]:
+    """Give the states of a network as the column at hand would write them.
+
+    Examples
+    --------
+    >>> column = Column("a", "number", (1, 2), None, 2, 2)
+    >>> own_labels(("0", "1", "2"), column)
+    (0, 1, 2)
+    """
+    table = match_states(known, column.values)
+    own = {int(table[k]): value for k, value in enumerate(column.values)}
+    is_text = bool(column.values) and all(isinstance(v, str) for v in column.values)
+    labels = tuple(
+        own[code] if code in own else _of_kind(column, label, is_text)
+        for code, label in enumerate(known)
+    )
+    # Labels that differ in type only would fall together; then the network's stand.
+    return labels if len(set(labels)) == len(known) else known
+
+
+def _of_kind(column: Column, label: Label, is_text: bool) -> Label:
+    text = str(label)
+    if is_text:
+        return text
+    if column.kind == "number" and is_number_text(text):
+        return as_label(float(text))
+    if column.kind == "boolean":
+        return {"True": True, "False": False}.get(text, label)
+    return label

@@ -5,7 +5,7 @@ Layer: what every later step starts from. User input is checked on the way here,
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +21,7 @@ from bayesmend.data.csv import (
     open_source,
 )
 from bayesmend.data.discretize import Cutting, Discretization
-from bayesmend.data.encode import Encoded, Options, check_codes, check_weights, encode
+from bayesmend.data.encode import Options, check_codes, check_weights, encode
 from bayesmend.data.patterns import Patterns, find_patterns
 from bayesmend.data.restore import restore_table
 from bayesmend.data.sources import Origin
@@ -147,7 +147,7 @@ class IncompleteData:
         )
         if isinstance(table, cls):
             return table._with_options(options)
-        return cls._from_encoded(encode(open_source(table), options))
+        return cls(*encode(open_source(table), options))
 
     @classmethod
     def from_csv(
@@ -183,7 +183,7 @@ class IncompleteData:
         options = Options(
             states, weights, missing, names, max_numeric_states, discretize
         )
-        return cls._from_encoded(encode(CsvSource(path, delimiter), options))
+        return cls(*encode(CsvSource(path, delimiter), options))
 
     @classmethod
     def from_codes(
@@ -216,10 +216,6 @@ class IncompleteData:
         """
         labels = tuple(tuple(as_label(s) for s in per_name) for per_name in states)
         return cls(tuple(names), labels, codes, weights)
-
-    @classmethod
-    def _from_encoded(cls, parts: Encoded) -> Self:
-        return cls(**{part.name: getattr(parts, part.name) for part in fields(parts)})
 
     def _with_options(self, options: Options) -> Self:
         for name in ("states", "names", "discretize"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bayesmend.data.states import listing
 from bayesmend.errors import DataError, ParameterError
 
 __all__ = ["Cpdag"]
@@ -109,11 +108,6 @@ def check_names(names: Iterable[str]) -> tuple[str, ...]:
             raise DataError(msg)
         seen.add(name)
     return tuple(map(str, checked))
-
-
-def unknown_name(name: object, names: Sequence[str]) -> DataError:
-    """Make the error for a name that is none of the variables."""
-    return DataError(f"no variable named {name!r}. Available: {listing(names)}.")
 
 
 def quote_dot(text: str) -> str:

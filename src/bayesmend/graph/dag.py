@@ -16,13 +16,13 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayesmend.data.states import unknown_name
 from bayesmend.errors import CycleError, ParameterError
 from bayesmend.graph.cpdag import (
     Cpdag,
     check_names,
     quote_dot,
     render_dot,
-    unknown_name,
 )
 
 __all__ = ["Cpdag", "Dag"]

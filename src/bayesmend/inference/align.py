@@ -21,34 +21,28 @@ from bayesmend.data.csv import (
     open_source,
     text_chunks,
 )
-from bayesmend.data.discretize import Cutting, Discretization, fit_source
+from bayesmend.data.discretize import Cutting, Discretization, cut_names
+from bayesmend.data.encode import Coder, GivenStates
 from bayesmend.data.restore import (
-    INTERVALS,
     frame_library,
     join_columns,
     replace_columns,
     restore_column,
     text_column,
 )
-from bayesmend.data.sources import Origin, Source, is_missing
+from bayesmend.data.sources import Source, is_missing
 from bayesmend.data.states import (
     MISSING,
     MISSING_MARKERS,
-    Column,
     Label,
     check_markers,
     check_names,
     listing,
+    position_of,
 )
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError
-from bayesmend.graph.cpdag import unknown_name
-from bayesmend.network.match import (
-    extend_states,
-    match_states,
-    own_labels,
-    unknown_label,
-)
+from bayesmend.network.match import extend_states, recode
 from bayesmend.network.network import Network, check_network
 
 __all__ = ["NewData", "read_for"]
@@ -181,128 +175,51 @@ def read_for(
     source = open_source(table)
     names = check_names(source.headers, None)
     absent = _absent(network, names, allow_absent)
+    given = dict(zip(network.names, network.states, strict=True))
+    present = [name for name in names if name in given]
     markers = check_markers(missing)
-    _check_markers(network, names, markers)
-    known = {name: i for i, name in enumerate(network.names)}
-    present = [j for j, name in enumerate(names) if name in known]
-    cut = _cut_positions(discretize, names, known)
-    source.prepare(names, markers, frozenset(cut))
-    rule = discretize
-    if rule is not None and not isinstance(rule, Discretization):
-        rule = fit_source(source, rule)
-    read = _Reader(network, source, rule).read(present)
-    origin = Origin(
-        kind=source.kind,
-        headers=(*(source.headers[j] for j in present), *absent),
-        dtypes=(
-            *(INTERVALS if j in cut else source.dtype(j) for j in present),
-            *(None for _ in absent),
-        ),
-        index=source.index,
-    )
-    data = IncompleteData(
-        (*(names[j] for j in present), *absent),
-        (*read.states, *(network.states[known[name]] for name in absent)),
-        _with_holes(read.codes, len(absent)),
-        origin=origin,
-        discretization=rule,
-    )
-    place = {name: column for column, name in enumerate(data.names)}
-    columns = tuple(place[name] for name in network.names)
-    cells = np.ascontiguousarray(data.codes.T[list(columns)])
-    extra = tuple(name for name in names if name not in known)
+    _check_markers({name: given[name] for name in present}, markers)
+    cut = cut_names(discretize)
+    if isinstance(discretize, Discretization):
+        # A rule of the training data may cut variables that were dropped since.
+        cut = tuple(name for name in cut if name in present)
+    for name in cut:
+        position_of(name, present)
+    coder = Coder(source, names, markers, cut, discretize)
+    data = IncompleteData(*coder.code(present, GivenStates(given, markers)))
+    if absent:
+        data = _with_absent(network, data, absent)
+    columns, cells = _arranged(network, data)
+    extra = tuple(name for name in names if name not in given)
     labels = (_SAME,) * network.n_vars
     return NewData(data, cells, columns, labels, extra, absent, source)
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    states: list[tuple[Label, ...]]
-    codes: NDArray[np.uint8]
-
-
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Codes columns of a source by the states of a network."""
-
-    network: Network
-    source: Source
-    rule: Discretization | None
-
-    def read(self, positions: Sequence[int]) -> _Read:
-        columns: list[Column | None] = []
-        states: list[tuple[Label, ...]] = []
-        tables: list[NDArray[np.uint8]] = []
-        cut = self.rule.names if self.rule is not None else ()
-        for j in positions:
-            known = self._known(j)
-            column = None if self.source.names[j] in cut else self.source.column(j)
-            columns.append(column)
-            states.append(known if column is None else own_labels(known, column))
-            tables.append(
-                np.empty(0, np.uint8) if column is None else self._code(j, column)
-            )
-        numbers = {
-            k: self.source.numbers(j)
-            for k, j in enumerate(positions)
-            if columns[k] is None
-        }
-        codes = np.array(self.source.codes(positions, columns, tables), order="F")
-        for k, values in numbers.items():
-            codes[:, k] = self._cut(positions[k], values)
-        return _Read(states, codes)
-
-    def _known(self, position: int) -> tuple[Label, ...]:
-        index = self.network.names.index(self.source.names[position])
-        return self.network.states[index]
-
-    def _code(self, position: int, column: Column) -> NDArray[np.uint8]:
-        """Return the code of each distinct value; a marker is a missing cell."""
-        known, values = self._known(position), column.values
-        table = match_states(known, values)[: len(values)]
-        for k in np.flatnonzero(table == MISSING).tolist():
-            if not is_missing(values[k], self.source.markers):
-                where = self.source.place_of_value(column, k)
-                if where or column.kind != "category":
-                    raise unknown_label(column.name, known, values[k], where)
-        return table
-
-    def _cut(self, position: int, values: NDArray[np.float64]) -> NDArray[np.uint8]:
-        assert self.rule is not None
-        name, known = self.source.names[position], self._known(position)
-        labels = self.rule.labels(name)
-        table = match_states(known, labels)
-        unknown = [label for k, label in enumerate(labels) if table[k] == MISSING]
-        if unknown:
-            raise unknown_label(name, known, unknown[0])
-        codes: NDArray[np.uint8] = table[self.rule.codes(name, values)]
-        return codes
 
 
 def _from_data(network: Network, data: IncompleteData, allow_absent: bool) -> NewData:
     absent = _absent(network, data.names, allow_absent)
     if absent:
         data = _with_absent(network, data, absent)
-    place = {name: column for column, name in enumerate(data.names)}
-    columns = tuple(place[name] for name in network.names)
-    cells = np.ascontiguousarray(data.codes.T[list(columns)])
+    columns, cells = _arranged(network, data)
     states, labels = list(data.states), [_SAME] * network.n_vars
     for i, column in enumerate(columns):
         known, given = network.states[i], data.states[column]
         if given == known:
             continue
-        codes, table = data.codes[:, column], match_states(known, given)
-        np.take(table, codes, out=cells[i])
-        bad = np.flatnonzero((cells[i] == MISSING) & (codes != MISSING))
-        if bad.size:
-            label, where = given[codes[bad[0]]], f" in row {bad[0]}"
-            raise unknown_label(network.names[i], known, label, where)
+        table = recode(network.names[i], known, given, data.codes[:, column], cells[i])
         states[column], labels[i] = extend_states(known, given, table)
-    known_names = set(network.names)
-    extra = tuple(name for name in data.names if name not in known_names)
+    extra = tuple(name for name in data.names if name not in set(network.names))
     if tuple(states) != data.states:
         data = replace(data, states=tuple(states))
     return NewData(data, cells, columns, tuple(labels), extra, absent, None)
+
+
+def _arranged(
+    network: Network, data: IncompleteData
+) -> tuple[tuple[int, ...], NDArray[np.uint8]]:
+    """Return where each variable of a network stands, and the cells in that order."""
+    place = {name: column for column, name in enumerate(data.names)}
+    columns = tuple(place[name] for name in network.names)
+    return columns, np.ascontiguousarray(data.codes.T[list(columns)])
 
 
 def _with_absent(
@@ -317,19 +234,14 @@ def _with_absent(
             dtypes=(*origin.dtypes, *(None for _ in absent)),
         )
     states = dict(zip(network.names, network.states, strict=True))
+    holes = np.full((data.n_rows, len(absent)), MISSING, dtype=np.uint8)
     return replace(
         data,
         names=(*data.names, *absent),
         states=(*data.states, *(states[name] for name in absent)),
-        codes=_with_holes(data.codes, len(absent)),
+        codes=np.asfortranarray(np.hstack([data.codes, holes])),
         origin=origin,
     )
-
-
-def _with_holes(codes: NDArray[np.uint8], n_more: int) -> NDArray[np.uint8]:
-    """Append variables that are missing in every row."""
-    holes = np.full((len(codes), n_more), MISSING, dtype=np.uint8)
-    return np.asfortranarray(np.hstack([codes, holes]))
 
 
 def _absent(
@@ -356,31 +268,13 @@ def _absent(
 
 
 def _check_markers(
-    network: Network, names: Sequence[str], markers: frozenset[str]
+    given: Mapping[str, tuple[Label, ...]], markers: frozenset[str]
 ) -> None:
-    for name, labels in zip(network.names, network.states, strict=True):
+    for name, labels in given.items():
         for label in labels:
-            if name in names and isinstance(label, str) and is_missing(label, markers):
+            if isinstance(label, str) and is_missing(label, markers):
                 msg = (
                     f"state {label!r} of variable {name!r} is also a marker of missing "
                     f"cells. List the markers of your table in {spell('missing')}."
                 )
                 raise DataError(msg)
-
-
-def _cut_positions(
-    discretize: Mapping[str, Cutting] | Discretization | None,
-    names: Sequence[str],
-    known: Mapping[str, int],
-) -> set[int]:
-    if discretize is None:
-        return set()
-    if isinstance(discretize, Discretization):
-        # A rule of the training data may cut variables that were dropped since.
-        asked = [name for name in discretize.names if name in known and name in names]
-    else:
-        asked = list(discretize)
-    for name in asked:
-        if name not in known or name not in names:
-            raise unknown_name(name, [n for n in names if n in known])
-    return {names.index(name) for name in asked}

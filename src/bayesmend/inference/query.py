@@ -13,7 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._spelling import spell
-from bayesmend.data.states import MISSING, Label, position_of
+from bayesmend.data.states import (
+    MISSING,
+    Label,
+    match_states,
+    position_of,
+    unknown_label,
+)
 from bayesmend.errors import InferenceError, ParameterError
 from bayesmend.inference.conflict import evidence_words, find_conflict
 from bayesmend.inference.engine import (
@@ -25,7 +31,6 @@ from bayesmend.inference.engine import (
     or_weighting,
     target_names,
 )
-from bayesmend.network.match import match_states, unknown_label
 from bayesmend.network.network import Network, check_network
 from bayesmend.seed import Seed
 

@@ -7,24 +7,20 @@ from numpy.typing import NDArray
 
 from bayesmend.data.states import (
     MISSING,
-    Column,
     Label,
-    as_label,
-    is_number_text,
-    listing,
+    match_states,
+    unknown_label,
+    unknown_name,
 )
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError
-from bayesmend.graph.cpdag import unknown_name
 
 __all__ = [
     "extend_states",
     "match_codes",
     "match_names",
-    "match_states",
-    "own_labels",
+    "recode",
     "require_complete",
-    "unknown_label",
 ]
 
 
@@ -63,15 +59,27 @@ def match_codes(
     """
     cells = np.empty((len(names), data.n_rows), dtype=np.uint8)
     for i, column in enumerate(match_names(names, data.names)):
-        codes, given = data.codes[:, column], data.states[column]
-        new_codes = match_states(states[i], given)
-        np.take(new_codes, codes, out=cells[i])
-        if MISSING in new_codes[: len(given)]:
-            is_unknown = (cells[i] == MISSING) & (codes != MISSING)
-            if is_unknown.any():
-                label = given[codes[is_unknown.argmax()]]
-                raise unknown_label(names[i], states[i], label)
+        given, codes = data.states[column], data.codes[:, column]
+        recode(names[i], states[i], given, codes, cells[i])
     return cells
+
+
+def recode(
+    name: str,
+    known: tuple[Label, ...],
+    given: tuple[Label, ...],
+    codes: NDArray[np.uint8],
+    out: NDArray[np.uint8],
+) -> NDArray[np.uint8]:
+    """Write the codes of one variable as those of a network, and return the mapping."""
+    table = match_states(known, given)
+    np.take(table, codes, out=out)
+    if MISSING in table[: len(given)]:
+        unknown = np.flatnonzero((out == MISSING) & (codes != MISSING))
+        if unknown.size:
+            label, where = given[codes[unknown[0]]], f" in row {unknown[0]}"
+            raise unknown_label(name, known, label, where)
+    return table
 
 
 def require_complete(data: IncompleteData) -> None:
@@ -85,34 +93,6 @@ def require_complete(data: IncompleteData) -> None:
             "Fill the missing cells or drop those rows first."
         )
         raise DataError(msg)
-
-
-def match_states(known: tuple[Label, ...], given: Sequence[Label]) -> NDArray[np.uint8]:
-    """Map codes of the data to codes of the network; unknown labels to MISSING.
-
-    Examples
-    --------
-    >>> match_states(("no", "yes"), ["yes", "maybe"])[:2].tolist()
-    [1, 255]
-    """
-    table = np.full(max(MISSING + 1, len(given)), MISSING, dtype=np.uint8)
-    exact = {label: code for code, label in enumerate(known)}
-    as_text = {str(label): code for code, label in enumerate(known)}
-    if len(as_text) < len(known):
-        as_text = {}
-    for code, label in enumerate(given):
-        table[code] = exact.get(label, as_text.get(str(label), MISSING))
-    return table
-
-
-def unknown_label(
-    name: str, known: tuple[Label, ...], label: object, where: str = ""
-) -> DataError:
-    """Make the error for a label that is no state of a variable."""
-    states = listing(known)
-    return DataError(
-        f"variable {name!r} has no state {label!r}{where}. Its states: {states}."
-    )
 
 
 def extend_states(
@@ -139,34 +119,3 @@ def extend_states(
             back[code] = len(states)
             states.append(label)
     return tuple(states), back
-
-
-def own_labels(known: tuple[Label, ...], column: Column) -> tuple[Label, ...]:
-    """Give the states of a network as the column at hand would write them.
-
-    Examples
-    --------
-    >>> column = Column("a", "number", (1, 2), None, 2, 2)
-    >>> own_labels(("0", "1", "2"), column)
-    (0, 1, 2)
-    """
-    table = match_states(known, column.values)
-    own = {int(table[k]): value for k, value in enumerate(column.values)}
-    is_text = bool(column.values) and all(isinstance(v, str) for v in column.values)
-    labels = tuple(
-        own[code] if code in own else _of_kind(column, label, is_text)
-        for code, label in enumerate(known)
-    )
-    # Labels that differ in type only would fall together; then the network's stand.
-    return labels if len(set(labels)) == len(known) else known
-
-
-def _of_kind(column: Column, label: Label, is_text: bool) -> Label:
-    text = str(label)
-    if is_text:
-        return text
-    if column.kind == "number" and is_number_text(text):
-        return as_label(float(text))
-    if column.kind == "boolean":
-        return {"True": True, "False": False}.get(text, label)
-    return label
