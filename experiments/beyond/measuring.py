@@ -172,4 +172,4 @@ def _learned(answer: Answer) -> Network:
     found = learn_structure(
         answer.completed, max_parents=MAX_PARENTS, solver="order", seed=0, n_threads=1
     )
-    return Network.fit(found.dag, answer.completed, method="posterior")
+    return Network.fit(found.dag, answer.completed, estimate="posterior")

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend._checks import check_choice, check_integer, check_number
-from bayesmend.data.table import IncompleteData
+from bayesmend.data.table import IncompleteData, require_complete
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.dag import Dag
 
@@ -150,7 +150,7 @@ class FamilyScorer:
 
     Parameters
     ----------
-    data : IncompleteData
+    data : IncompleteData, frame, array, mapping or path
         A table without missing cells.
     score : Score or str, default="bdeu"
         The rule, or its name.
@@ -171,19 +171,20 @@ class FamilyScorer:
 
     def __init__(
         self,
-        data: IncompleteData,
+        data: Any,
         *,
         score: Score | str = "bdeu",
         ess: float = 1.0,
         n_threads: int = 0,
     ) -> None:
-        check_complete(data)
-        self.data, self.score = data, Score.of(score, ess=ess)
+        table = IncompleteData.from_table(data)
+        require_complete(table, "a score")
+        self.data, self.score = table, Score.of(score, ess=ess)
         self.n_threads = check_integer("n_threads", n_threads)
         self.core = _core.Scorer(
-            data.codes.T,
-            data.card,
-            weights_of(data),
+            table.codes.T,
+            table.card,
+            weights_of(table),
             kind_number(self.score),
             float(self.score.ess),
             float(self.score.arc_penalty),
@@ -261,7 +262,7 @@ class FamilyScorer:
 
 
 def family_score(
-    data: IncompleteData,
+    data: Any,
     child: str,
     parents: Sequence[str] = (),
     *,
@@ -272,7 +273,7 @@ def family_score(
 
     Parameters
     ----------
-    data : IncompleteData
+    data : IncompleteData, frame, array, mapping or path
         A table without missing cells.
     child : str
         Name of the child.
@@ -300,7 +301,7 @@ def family_score(
 
 
 def score_families(
-    data: IncompleteData,
+    data: Any,
     families: Families | Iterable[tuple[str, Sequence[str]]],
     *,
     score: Score | str = "bdeu",
@@ -311,7 +312,7 @@ def score_families(
 
     Parameters
     ----------
-    data : IncompleteData
+    data : IncompleteData, frame, array, mapping or path
         A table without missing cells.
     families : Families or iterable of (child, parents)
         Indices in compressed form, or pairs of names.
@@ -335,16 +336,17 @@ def score_families(
     >>> score_families(data, [("x0", []), ("x1", ["x0"])]).round(3).tolist()
     [-2.079, -1.386]
     """
+    table = IncompleteData.from_table(data)
     if not isinstance(families, Families):
         families = Families.from_pairs(
-            resolve_family(data, child, parents) for child, parents in families
+            resolve_family(table, child, parents) for child, parents in families
         )
-    scorer = FamilyScorer(data, score=score, ess=ess, n_threads=n_threads)
+    scorer = FamilyScorer(table, score=score, ess=ess, n_threads=n_threads)
     return scorer.families(families)
 
 
 def dag_score(
-    data: IncompleteData, dag: Dag, *, score: Score | str = "bdeu", ess: float = 1.0
+    data: Any, dag: Dag, *, score: Score | str = "bdeu", ess: float = 1.0
 ) -> float:
     """Score a DAG on a complete table: the sum over its families.
 
@@ -360,13 +362,13 @@ def dag_score(
 
 
 def family_counts(
-    data: IncompleteData, child: str, parents: Sequence[str] = ()
+    data: Any, child: str, parents: Sequence[str] = ()
 ) -> NDArray[np.float64]:
     """Count child states for every configuration of the parents.
 
     Parameters
     ----------
-    data : IncompleteData
+    data : IncompleteData, frame, array, mapping or path
         A table without missing cells; its row weights are summed.
     child : str
         Name of the child.
@@ -387,9 +389,10 @@ def family_counts(
     >>> family_counts(data, "x1", ["x0"]).tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
-    check_complete(data)
-    index, parent_indices = resolve_family(data, child, parents)
-    n_cells = float(np.prod([float(data.card[v]) for v in (index, *parent_indices)]))
+    table = IncompleteData.from_table(data)
+    require_complete(table, "a score")
+    index, parent_indices = resolve_family(table, child, parents)
+    n_cells = float(np.prod([float(table.card[v]) for v in (index, *parent_indices)]))
     if n_cells > 2**28:
         msg = (
             f"the table of {child!r} given {len(parents)} parents has {n_cells:.3g} "
@@ -397,9 +400,9 @@ def family_counts(
         )
         raise ParameterError(msg)
     return _core.family_counts(
-        data.codes.T,
-        data.card,
-        weights_of(data),
+        table.codes.T,
+        table.card,
+        weights_of(table),
         index,
         np.array(parent_indices, np.int32),
     )
@@ -413,19 +416,6 @@ def kind_number(score: Score) -> int:
 def weights_of(data: IncompleteData) -> NDArray[np.float64]:
     """Give the row weights as the core wants them: empty when every row counts one."""
     return np.zeros(0) if data.weights is None else data.weights
-
-
-def check_complete(data: IncompleteData) -> None:
-    """Raise DataError when a cell is missing."""
-    if data.is_complete:
-        return
-    row, variable = (int(x) for x in np.argwhere(data.missing_mask)[0])
-    msg = (
-        f"variable {data.names[variable]!r} is missing in row {row}, and a score needs "
-        f"complete data (missing cells in all: {data.n_missing}). Complete the table "
-        "first."
-    )
-    raise DataError(msg)
 
 
 def resolve_family(

@@ -379,7 +379,7 @@ def test_what_cannot_be_asked_is_refused(code, args, message):
 def test_an_option_that_another_call_means_is_left_alone(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(f"{HEADER[3:]}\nyes,yes,,,,no,,\n")
-    assert "with method='posterior', which" in fails(1, "impute", "asia", path)
+    assert "with estimate='posterior', which" in fails(1, "impute", "asia", path)
 
 
 def test_an_unknown_network_is_named():

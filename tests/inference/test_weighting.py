@@ -16,7 +16,7 @@ from support.timing import ctrl_c_after
 import bayesmend as bm
 from bayesmend import _core
 from bayesmend.errors import InferenceError, ParameterError, ShortfallWarning
-from bayesmend.network.network import flatten
+from bayesmend.network.flat import flatten
 
 WEIGHTING = {"method": "weighting"}
 
@@ -26,7 +26,7 @@ def weigh(network, rows, n_samples, seed, n_threads=1):
     order = np.array(network.dag.topological_order(), dtype=np.int32)
     cells = np.ascontiguousarray(codes.T.astype(np.uint8))
     every = np.empty(0, np.uint8)
-    flat = flatten(network)
+    flat = flatten(network.dag, network.cpts)
     return _core.weigh(*flat, order, cells, every, n_samples, seed, n_threads)
 
 
@@ -137,7 +137,7 @@ def test_draws_tell_their_effective_samples():
     data = bm.hide_mcar(asia.sample(40, seed=1), 0.3, seed=1).data
     cells = np.ascontiguousarray(data.codes.T)
     order = np.array(asia.dag.topological_order(), dtype=np.int32)
-    network, options = (*flatten(asia), order, cells), (7, 1)
+    network, options = (*flatten(asia.dag, asia.cpts), order, cells), (7, 1)
     every = np.ones(asia.n_vars, np.uint8)
     wanted = _core.weigh(*network, every, 3000, *options)[3]
     drawn = _core.weighted_draws(*network, 3000, 2, *options)[2]

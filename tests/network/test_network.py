@@ -69,7 +69,7 @@ def test_fit_matches_relative_frequencies(case, ess, is_weighted):
     network, rows = case
     weights = [0.5 + i % 3 for i in range(len(rows))] if is_weighted else None
     data = coded(network, rows, weights=weights)
-    options = {"method": "posterior", "ess": ess} if ess else {}
+    options = {"estimate": "posterior", "ess": ess} if ess else {}
     found = Network.fit(network.dag, data, **options)
     parents, card, _ = plain(network)
     expected = oracle.estimates(parents, card, rows, weights or [1] * len(rows), ess)
@@ -141,7 +141,9 @@ def test_a_variable_of_the_data_must_be_in_the_network():
 def test_a_missing_cell_is_named():
     network = Network(CHAIN, STATES, CPTS)
     data = coded(network, [[0, 0, 0], [0, 255, 1]])
-    with pytest.raises(DataError, match=r"'b' is missing in row 1. Fill"):
+    with pytest.raises(
+        DataError, match=r"'b' is missing in row 1, and log_likelihood needs"
+    ):
         network.log_likelihood(data)
     with pytest.raises(DataError, match="'b' is missing in row 1"):
         Network.fit(CHAIN, data)
@@ -200,9 +202,13 @@ def test_there_must_be_states_and_a_table_for_each_variable():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "guess"}, "method must be 'mle' or 'posterior'. Got 'guess'"),
-        ({"ess": 0.0}, "ess must be a finite number > 0. Got 0.0"),
-        ({"ess": math.inf}, "ess must be"),
+        ({"estimate": "guess"}, "estimate must be 'mle' or 'posterior'. Got 'guess'"),
+        ({"ess": 1.0}, "ess has no part in estimate='mle'"),
+        (
+            {"estimate": "posterior", "ess": 0.0},
+            "ess must be a finite number > 0. Got 0.0",
+        ),
+        ({"estimate": "posterior", "ess": math.inf}, "ess must be"),
     ],
 )
 def test_fit_checks_its_parameters(options, message):

@@ -78,8 +78,8 @@ def family_counts(data, child, parents):
     return bm.family_counts(data, child, parents)
 
 
-def fit_complete(dag, data, *, estimate, ess=1.0):
-    return bm.Network.fit(dag, data, method=estimate, ess=ess)
+def fit_complete(dag, data, *, estimate):
+    return bm.Network.fit(dag, data, estimate=estimate)
 
 
 def fit_parameters(dag, data, **options):

@@ -35,7 +35,7 @@ from bayesmend.data.states import (
     quantity,
 )
 from bayesmend.data.summary import Summary, summarize
-from bayesmend.errors import ParameterError
+from bayesmend.errors import DataError, ParameterError
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -391,6 +391,19 @@ class IncompleteData:
         return same and is_same_shape and np.array_equal(self.codes, other.codes)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def require_complete(data: IncompleteData, purpose: str) -> None:
+    """Raise ``DataError`` if a cell is missing, naming the first one."""
+    if data.is_complete:
+        return
+    row, variable = np.argwhere(data.missing_mask)[0].tolist()
+    message = (
+        f"variable {data.names[variable]!r} is missing in row {row}, and {purpose}"
+        f" needs complete data (missing cells in all: {data.n_missing}). Complete the"
+        " table first."
+    )
+    raise DataError(message)
 
 
 def _set(data: IncompleteData, name: str, value: object) -> None:

@@ -10,7 +10,8 @@ from bayesmend._checks import some
 from bayesmend._spelling import spell
 from bayesmend.data.states import MISSING
 from bayesmend.errors import InferenceError
-from bayesmend.network.network import Network, flatten
+from bayesmend.network.flat import flatten
+from bayesmend.network.network import Network
 
 __all__ = ["evidence_words", "find_conflict", "require_possible"]
 
@@ -45,7 +46,7 @@ def require_possible(
     shown = evidence_words(network, find_conflict(network, cells[:, row]))
     msg = (
         f"row {row} is impossible in this network: {shown} has probability zero. "
-        "Correct the row, or estimate the network with method='posterior', which "
+        "Correct the row, or estimate the network with estimate='posterior', which "
         "leaves no zeros."
     )
     raise InferenceError(msg)
@@ -98,7 +99,7 @@ def _impossible_family(network: Network, row: NDArray[np.uint8]) -> NDArray[np.u
 
 def _is_impossible(network: Network, row: NDArray[np.uint8]) -> bool:
     """Tell whether a row has probability zero; False where that is hard to tell."""
-    flat = flatten(network)
+    flat = flatten(network.dag, network.cpts)
     holes = _core.Holes(
         flat.card,
         flat.parent_offsets,

@@ -22,7 +22,8 @@ from bayesmend._spelling import spell
 from bayesmend.data.states import MISSING, Label, position_of
 from bayesmend.errors import InferenceError, ParameterError, ShortfallWarning
 from bayesmend.inference.conflict import require_possible
-from bayesmend.network.network import Network, flatten
+from bayesmend.network.flat import flatten
+from bayesmend.network.network import Network
 from bayesmend.seed import Seed, as_generator
 
 __all__ = [
@@ -138,7 +139,7 @@ class Engine:
         targets: NDArray[np.uint8] | None = None,
     ) -> CompiledHoles:
         """Make ready for exact answers, or say that they would take too much memory."""
-        flat = flatten(network)
+        flat = flatten(network.dag, network.cpts)
         holes = _core.Holes(
             flat.card,
             flat.parent_offsets,
@@ -274,7 +275,7 @@ def weigh(
 ) -> tuple[NDArray[np.float64], ...]:
     """Return probabilities, their errors, log-evidence and effective samples."""
     found: tuple[NDArray[np.float64], ...] = _core.weigh(
-        *flatten(network),
+        *flatten(network.dag, network.cpts),
         _order(network),
         cells,
         flags,
@@ -311,7 +312,7 @@ def draw_cells(
         )
         raise InferenceError(msg)
     drawn, evidence, effective = _core.weighted_draws(
-        *flatten(network),
+        *flatten(network.dag, network.cpts),
         _order(network),
         cells,
         engine.n_samples,

@@ -10,9 +10,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesmend.errors import DataError
+from bayesmend._checks import check_number
+from bayesmend.errors import DataError, ParameterError
 
-__all__ = ["MAX_ROW_ERROR", "check_cpt", "count_states", "estimate", "fold", "unfold"]
+__all__ = [
+    "MAX_ROW_ERROR",
+    "check_cpt",
+    "count_states",
+    "distributions",
+    "fold",
+    "prior_of",
+    "unfold",
+]
 
 MAX_ROW_ERROR = 1e-6  # a row sum further from 1 is an error, not rounding
 EXACT = 1e-12  # a row sum nearer to 1 is left as it is, so that files read back equal
@@ -101,12 +110,31 @@ def count_states(
     return counts.reshape(n_configs, card).astype(np.float64)
 
 
-def estimate(counts: NDArray[np.float64], ess: float) -> NDArray[np.float64]:
+def prior_of(estimate: str, ess: float | None) -> float:
+    """Return the equivalent sample size behind an estimate, "mle" or "posterior".
+
+    Examples
+    --------
+    >>> prior_of("mle", None), prior_of("posterior", None), prior_of("posterior", 2)
+    (0.0, 1.0, 2.0)
+    """
+    if estimate not in ("mle", "posterior"):
+        msg = f"estimate must be 'mle' or 'posterior'. Got {estimate!r} instead."
+        raise ParameterError(msg)
+    if ess is None:
+        return 0.0 if estimate == "mle" else 1.0
+    if estimate == "mle":
+        msg = "ess has no part in estimate='mle'. Leave it out, or use 'posterior'."
+        raise ParameterError(msg)
+    return check_number("ess", ess, above=0, finite=True)
+
+
+def distributions(counts: NDArray[np.float64], ess: float) -> NDArray[np.float64]:
     """Turn counts into distributions; uniform where there is nothing to go by.
 
     Examples
     --------
-    >>> estimate(np.array([[1.0, 3.0], [0.0, 0.0]]), 0.0).tolist()
+    >>> distributions(np.array([[1.0, 3.0], [0.0, 0.0]]), 0.0).tolist()
     [[0.25, 0.75], [0.5, 0.5]]
     """
     counts = counts + ess / counts.size

@@ -20,7 +20,6 @@ __all__ = [
     "match_codes",
     "match_names",
     "recode",
-    "require_complete",
 ]
 
 
@@ -80,19 +79,6 @@ def recode(
             label, where = given[codes[unknown[0]]], f" in row {unknown[0]}"
             raise unknown_label(name, known, label, where)
     return table
-
-
-def require_complete(data: IncompleteData) -> None:
-    """Raise an error that names the first missing cell, if there is one."""
-    is_missing = data.codes == MISSING
-    if is_missing.any():
-        row = int(is_missing.any(axis=1).argmax())
-        name = data.names[int(is_missing[row].argmax())]
-        msg = (
-            f"variable {name!r} is missing in row {row}. "
-            "Fill the missing cells or drop those rows first."
-        )
-        raise DataError(msg)
 
 
 def extend_states(

@@ -10,23 +10,31 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend._checks import check_integer, check_number
+from bayesmend._checks import check_integer
 from bayesmend.data.encode import check_labels
 from bayesmend.data.states import Label, as_label
-from bayesmend.data.table import IncompleteData
+from bayesmend.data.table import IncompleteData, require_complete
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.dag import Dag
-from bayesmend.network.cpt import check_cpt, count_states, estimate, fold, unfold
-from bayesmend.network.match import match_codes, match_names, require_complete
+from bayesmend.network.cpt import (
+    check_cpt,
+    count_states,
+    distributions,
+    fold,
+    prior_of,
+    unfold,
+)
+from bayesmend.network.flat import flatten
+from bayesmend.network.match import match_codes, match_names
 from bayesmend.seed import Seed, as_generator
 
-__all__ = ["Flat", "Network", "flatten", "parents_of"]
+__all__ = ["Network", "check_network"]
 
 MAX_ENTRIES = 2**30  # of one table: 8 GB
 
@@ -84,10 +92,10 @@ class Network:
     def fit(
         cls,
         dag: Dag,
-        data: IncompleteData,
+        data: Any,
         *,
-        method: Literal["mle", "posterior"] = "mle",
-        ess: float = 1.0,
+        estimate: Literal["mle", "posterior"] = "mle",
+        ess: float | None = None,
     ) -> Network:
         """Estimate the tables of a graph from complete data.
 
@@ -95,15 +103,15 @@ class Network:
         ----------
         dag : Dag
             The graph; its variables are matched to those of the data by name.
-        data : IncompleteData
+        data : IncompleteData, frame, array, mapping or path
             A table without missing cells; its weights, if any, count rows.
-        method : {"mle", "posterior"}, default="mle"
+        estimate : {"mle", "posterior"}, default="mle"
             Relative frequencies, or the posterior mean under a Dirichlet prior.
             With "mle", a parent configuration that never occurs gets the uniform
             distribution.
-        ess : float, default=1.0
-            Equivalent sample size of the prior: each cell of a table begins with
-            ``ess / (n_parent_configs * n_states)``. Not used by "mle".
+        ess : float, optional
+            Equivalent sample size of the prior, by default 1: each cell of a table
+            begins with ``ess / (n_parent_configs * n_states)``. For "posterior" only.
 
         Returns
         -------
@@ -112,21 +120,16 @@ class Network:
 
         Examples
         --------
-        >>> from bayesmend import IncompleteData
-        >>> codes = np.array([[0], [0], [1]], dtype=np.uint8)
-        >>> data = IncompleteData.from_codes(codes, names=["a"], states=[("n", "y")])
-        >>> dag = Dag.from_arcs(["a"])
-        >>> Network.fit(dag, data, method="posterior", ess=1.0).cpts[0].tolist()
+        >>> dag, table = Dag.from_arcs(["a"]), {"a": ["n", "n", "y"]}
+        >>> Network.fit(dag, table, estimate="posterior", ess=1.0).cpts[0].tolist()
         [[0.625, 0.375]]
         """
-        if method not in ("mle", "posterior"):
-            msg = f"method must be 'mle' or 'posterior'. Got {method!r} instead."
-            raise ParameterError(msg)
-        check_number("ess", ess, above=0, finite=True)
-        columns = match_names(dag.names, data.names)
-        require_complete(data)
-        states = tuple(data.states[column] for column in columns)
-        codes = [data.codes[:, column] for column in columns]
+        prior = prior_of(estimate, ess)
+        table = IncompleteData.from_table(data)
+        columns = match_names(dag.names, table.names)
+        require_complete(table, "Network.fit")
+        states = tuple(table.states[column] for column in columns)
+        codes = [table.codes[:, column] for column in columns]
         card = [len(labels) for labels in states]
         cpts = []
         for i, parents in enumerate(dag.parents):
@@ -136,9 +139,9 @@ class Network:
                 card[i],
                 [codes[p] for p in parents],
                 [card[p] for p in parents],
-                weights=data.weights,
+                weights=table.weights,
             )
-            cpts.append(estimate(counts, ess if method == "posterior" else 0.0))
+            cpts.append(distributions(counts, prior))
         return cls(dag, states, tuple(cpts))
 
     @property
@@ -185,13 +188,12 @@ class Network:
         check_integer("n_threads", n_threads)
         key = int(as_generator(seed).integers(2**64, dtype=np.uint64))
         order = np.array(self.dag.topological_order(), dtype=np.int32)
-        cells = _core.sample(*flatten(self), order, n_rows, key, n_threads)
+        flat = flatten(self.dag, self.cpts)
+        cells = _core.sample(*flat, order, n_rows, key, n_threads)
         cells.flags.writeable = False  # so that it need not be copied
         return IncompleteData.from_codes(cells.T, names=self.names, states=self.states)
 
-    def log_likelihood(
-        self, data: IncompleteData, *, n_threads: int = 0
-    ) -> NDArray[np.float64]:
+    def log_likelihood(self, data: Any, *, n_threads: int = 0) -> NDArray[np.float64]:
         """Return the log-probability of each row of a complete table.
 
         Variables are matched by name and states by label, so that their order in
@@ -200,7 +202,7 @@ class Network:
 
         Parameters
         ----------
-        data : IncompleteData
+        data : IncompleteData, frame, array, mapping or path
             A table over the variables of the network, without missing cells.
         n_threads : int, default=0
             Threads to use, 0 for all cores. The result does not depend on it.
@@ -216,9 +218,10 @@ class Network:
             When a cell is missing, or a name or label is unknown to the network.
         """
         check_integer("n_threads", n_threads)
-        require_complete(data)
-        cells = match_codes(self.names, self.states, data)
-        return _core.log_likelihood(*flatten(self), cells, n_threads)
+        table = IncompleteData.from_table(data)
+        require_complete(table, "log_likelihood")
+        cells = match_codes(self.names, self.states, table)
+        return _core.log_likelihood(*flatten(self.dag, self.cpts), cells, n_threads)
 
     def is_close(self, other: Network, tol: float = 1e-9) -> bool:
         """Tell whether two networks agree, every probability within ``tol``.
@@ -266,38 +269,6 @@ class Network:
             f"Network({self.n_vars} variables, {self.dag.n_arcs} arcs, "
             f"{self.n_parameters} parameters)"
         )
-
-
-class Flat(NamedTuple):
-    """A network as the core takes it."""
-
-    card: NDArray[np.int32]
-    parent_offsets: NDArray[np.int64]
-    parents: NDArray[np.int32]
-    cpt_offsets: NDArray[np.int64]
-    cpts: NDArray[np.float64]
-
-
-def flatten(network: Network) -> Flat:
-    """Lay out a network as the core takes it."""
-    return Flat(
-        network.card,
-        *parents_of(network.dag),
-        _offsets([cpt.size for cpt in network.cpts]),
-        np.concatenate([cpt.ravel() for cpt in network.cpts])
-        if network.cpts
-        else np.empty(0),
-    )
-
-
-def parents_of(dag: Dag) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Lay out the parents as the core takes them: where each list starts, and all."""
-    members = [p for parents in dag.parents for p in parents]
-    return _offsets([len(p) for p in dag.parents]), np.array(members, dtype=np.int32)
-
-
-def _offsets(sizes: list[int]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
 
 
 def check_network(network: object) -> None:

@@ -105,7 +105,7 @@ def learn_structure(
     rules = (constraints or Constraints()).rules(table.names, max_parents=max_parents)
     search = _Search(scorer, rules, clock, as_generator(seed), progress)
     found = search.run(solver, max_sets)
-    network = Network.fit(found.dag, table, method="posterior", ess=rule.ess)
+    network = Network.fit(found.dag, table, estimate="posterior", ess=rule.ess)
     return StructureResult(
         dag=found.dag,
         network=network,

@@ -128,7 +128,7 @@ def test_the_entropy_is_that_of_the_joint_distribution(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_divergence_is_that_of_the_joint_distributions(seed):
     true = small_network(seed)
-    learned = Network.fit(true.dag, true.sample(50, seed=seed), method="posterior")
+    learned = Network.fit(true.dag, true.sample(50, seed=seed), estimate="posterior")
     one, two = joint_of(true), joint_of(learned)
     exact = sum(p * math.log(p / two[row]) for row, p in one.items() if p > 0)
     found = measuring.divergence(true, learned)

@@ -167,7 +167,9 @@ def test_hard_em_ends_where_completion_and_network_agree(seed):
     check(result, data)
     again = bm.learn_structure(result.completed, solver="subsets")
     assert bm.dag_score(result.completed, result.dag) == pytest.approx(again.score)
-    network = bm.Network.fit(result.dag, result.completed, method="posterior", ess=1.0)
+    network = bm.Network.fit(
+        result.dag, result.completed, estimate="posterior", ess=1.0
+    )
     np.testing.assert_allclose(flat(network.cpts), flat(result.network.cpts))
     assert bm.explain(network, data).completed == result.completed
 

@@ -40,7 +40,7 @@ def assemble(
         states=data.states,
         margins=losses[problem.cell],
     )
-    network = Network.fit(dag, completed, method="posterior", ess=problem.score.ess)
+    network = Network.fit(dag, completed, estimate="posterior", ess=problem.score.ess)
     return LearnResult(
         network=network,
         completed=completed,

@@ -17,8 +17,9 @@ from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError
 from bayesmend.graph.dag import Dag
 from bayesmend.inference.engine import Engine
-from bayesmend.network.cpt import estimate
-from bayesmend.network.network import Network, parents_of
+from bayesmend.network.cpt import distributions
+from bayesmend.network.flat import parents_of
+from bayesmend.network.network import Network
 from bayesmend.outcome import Stopped
 from bayesmend.score import FamilyScorer, Score
 
@@ -176,7 +177,7 @@ def estimate_cpts(
 
     A parent configuration that nothing is expected of gets the uniform distribution.
     """
-    tables = [estimate(table, ess) for table in split_cpts(dag, card, counts)]
+    tables = [distributions(table, ess) for table in split_cpts(dag, card, counts)]
     return np.concatenate([table.ravel() for table in tables])
 
 

@@ -13,7 +13,7 @@ from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Clock
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
-from bayesmend.errors import ConvergenceWarning, DataError, ParameterError
+from bayesmend.errors import ConvergenceWarning, DataError
 from bayesmend.graph.dag import Dag
 from bayesmend.inference.engine import MAX_MEMORY, Engine
 from bayesmend.learning.em.expectation import (
@@ -23,8 +23,10 @@ from bayesmend.learning.em.expectation import (
     split_cpts,
 )
 from bayesmend.learning.em.starts import observed_shares
+from bayesmend.network.cpt import prior_of
+from bayesmend.network.flat import flatten, parents_of
 from bayesmend.network.match import match_names
-from bayesmend.network.network import Network, flatten, parents_of
+from bayesmend.network.network import Network
 from bayesmend.score import Score
 
 __all__ = ["ParameterFit", "fit_parameters"]
@@ -72,7 +74,7 @@ def fit_parameters(
     *,
     start: Network | None = None,
     estimate: Literal["mle", "posterior"] = "mle",
-    ess: float = 1.0,
+    ess: float | None = None,
     max_iter: int = 1000,
     tol: float = 1e-8,
     max_memory: float = MAX_MEMORY,
@@ -97,8 +99,8 @@ def fit_parameters(
     estimate : {"mle", "posterior"}, default="mle"
         Maximum likelihood, or the mode under a Dirichlet prior that adds ``ess``,
         spread evenly over each table, to the counts.
-    ess : float, default=1.0
-        Equivalent sample size of the prior. Not used by "mle".
+    ess : float, optional
+        Equivalent sample size of the prior, by default 1; for "posterior" only.
     max_iter : int, default=1000
         Largest number of iterations, leaps included; a warning says when it ended them.
     tol : float, default=1e-8
@@ -126,10 +128,7 @@ def fit_parameters(
     >>> bool((np.diff(fit.log_likelihood) >= 0).all())
     True
     """
-    if estimate not in ("mle", "posterior"):
-        msg = f"estimate must be 'mle' or 'posterior'. Got {estimate!r} instead."
-        raise ParameterError(msg)
-    check_number("ess", ess, above=0, finite=True)
+    prior = prior_of(estimate, ess)
     check_number("tol", tol, above=0, finite=True)
     check_integer("max_iter", max_iter, 1)
     clock = Clock(time_limit)
@@ -139,7 +138,6 @@ def fit_parameters(
     table = Table.of(
         _arrange(given, columns), Engine(n_threads=n_threads, max_memory=max_memory)
     )
-    prior = ess if estimate == "posterior" else 0.0
     cpts = _first_cpts(dag, table, start, prior)
     fitted = table.fit(dag, cpts, clock=clock, ess=prior, max_iter=max_iter, tol=tol)
     if not (fitted.converged or fitted.stopped):
@@ -177,7 +175,7 @@ def _first_cpts(
         if start.dag != dag or start.states != table.data.states:
             msg = "start must be a network with the structure and the states given."
             raise DataError(msg)
-        return flatten(start).cpts
+        return flatten(start.dag, start.cpts).cpts
     empty = Dag(dag.names, tuple(() for _ in dag.names))
     shares = np.concatenate(observed_shares(table.data))
     scorer = table.scorer(table.compile(empty)[0], shares, Score.of("loglik"))

@@ -18,7 +18,8 @@ from bayesmend.inference.engine import CompiledHoles
 from bayesmend.learning.em.expectation import Fitted, Table, estimate_cpts
 from bayesmend.learning.em.starts import Start, StartPoint, learned, start
 from bayesmend.learning.result import Step
-from bayesmend.network.network import Network, flatten, parents_of
+from bayesmend.network.flat import flatten, parents_of
+from bayesmend.network.network import Network
 from bayesmend.outcome import TOLERANCE, Stopped
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.structure.candidates import can_score_all, candidates_from
@@ -210,9 +211,9 @@ class Search:
                 seen.add(key)
                 dag = self._learn(table, dag)
                 network = Network.fit(
-                    dag, table, method="posterior", ess=self.score.ess
+                    dag, table, estimate="posterior", ess=self.score.ess
                 )
-                cpts = flatten(network).cpts
+                cpts = flatten(network.dag, network.cpts).cpts
                 expected = self.table.expect(dag, cpts)
                 scorer = self.table.scorer(expected.holes, cpts, self.score)
                 reached = self._note(point.kind, expected, scorer.dag(dag))

@@ -14,7 +14,8 @@ from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import ParentRules
 from bayesmend.graph.dag import Dag
-from bayesmend.network.network import Network, flatten
+from bayesmend.network.flat import flatten
+from bayesmend.network.network import Network
 
 __all__ = ["STARTS", "Start", "StartPoint", "check_starts", "observed_shares", "start"]
 
@@ -80,8 +81,8 @@ def start(
 def learned(kind: str, completed: IncompleteData, learn: Learn) -> StartPoint:
     """Start from the network of a completed table."""
     dag = learn(completed)
-    network = Network.fit(dag, completed, method="posterior", ess=_FAINT)
-    return StartPoint(kind, dag, flatten(network).cpts)
+    network = Network.fit(dag, completed, estimate="posterior", ess=_FAINT)
+    return StartPoint(kind, dag, flatten(network.dag, network.cpts).cpts)
 
 
 def _independent(data: IncompleteData, rules: ParentRules) -> StartPoint:
