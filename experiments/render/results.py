@@ -338,7 +338,7 @@ def _rivals(lines: Sequence[Line]) -> list[str]:
 
 def _winner(found: Comparison) -> tuple[str, str] | None:
     """Name the better method and the other one, if their pairs tell them apart."""
-    if not found.t_test.is_significant(LEVEL):
+    if not found.t_test.p_value < LEVEL:  # NaN is no win either
         return None
     names = (found.method.name, found.other.name)
     is_more = found.t_test.mean_difference > 0

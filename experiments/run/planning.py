@@ -18,7 +18,7 @@ from experiments.run.selection import has_method, has_setting, select
 
 __all__ = ["Plan", "make_plans", "raw_file"]
 
-_ALWAYS = ("scipy.special", "matplotlib.figure")
+_ALWAYS = ("scipy.stats", "matplotlib.figure")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,13 +23,11 @@ VALUES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12)
 def test_the_t_statistic_by_hand():
     # Differences 1, 2, 3: mean 2, standard deviation 1, so t = 2 sqrt(3).
     test = paired_t([2, 4, 6], [1, 2, 3])
-    assert (test.n, test.mean_a, test.mean_b, test.mean_difference) == (3, 4, 2, 2)
+    assert (test.n, test.mean_difference) == (3, 2)
     assert test.t == pytest.approx(2 * math.sqrt(3))
     # With two degrees of freedom P(T > t) = 1/2 - t / (2 sqrt(2 + t^2)).
     tail = 0.5 - test.t / (2 * math.sqrt(2 + test.t**2))
     assert test.p_value == pytest.approx(2 * tail)
-    assert not test.is_significant()
-    assert test.is_significant(0.1)
 
 
 @settings(max_examples=50)
@@ -44,25 +42,20 @@ def test_the_t_test_agrees_with_scipy_and_with_its_mirror(pairs):
 
 
 @pytest.mark.parametrize(
-    ("b", "value"),
-    [([0.2, 0.3, 0.4], "equal"), ([0.9, 1.0, 1.1], "equal"), ([0.3, 0.4, 0.5], "0")],
+    "b", [[0.2, 0.3, 0.4], [0.9, 1.0, 1.1], [0.3, 0.4, 0.5]], ids=str
 )
-def test_equal_differences_are_no_test(b, value):
+def test_equal_differences_are_no_test(b):
     test = paired_t([0.3, 0.4, 0.5], b)
+    assert test.mean_difference == pytest.approx(0.3 - b[0])
     assert math.isnan(test.t)
     assert math.isnan(test.p_value)
-    assert test.note == f"all differences are {value}: no test is possible"
-    assert not test.is_significant()
 
 
-@pytest.mark.parametrize(
-    ("values", "note"),
-    [([], "no pair: no test is possible"), ([1.0], "one pair: no test is possible")],
-)
-def test_fewer_than_two_pairs_have_no_p_value(values, note):
+@pytest.mark.parametrize("values", [[], [1.0]])
+def test_fewer_than_two_pairs_have_no_p_value(values):
     test = paired_t(values, values)
     assert math.isnan(test.p_value)
-    assert (test.n, test.note) == (len(values), note)
+    assert test.n == len(values)
 
 
 @settings(max_examples=60)
@@ -80,7 +73,6 @@ def test_the_sign_test_counts_all_splits_as_uneven(pairs):
     n = wins + losses
     if n == 0:
         assert math.isnan(test.p_value)
-        assert test.note == "no pair differs: no test is possible"
     else:
         uneven = [k for k in range(n + 1) if abs(2 * k - n) >= abs(2 * wins - n)]
         exact = sum(math.comb(n, k) for k in uneven) / 2**n
