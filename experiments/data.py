@@ -56,10 +56,6 @@ SOURCES = {
         f"{_STAND_IN} 11 binary variables, from Hepatitis, {_UCI}/46"
     ),
 }
-SOURCES |= {
-    f"networks/{name}.bif": f"{name.upper()}, {_BNLEARN}"
-    for name in ("alarm", "child", "insurance")
-}
 
 
 def digest(content: bytes) -> str:
@@ -149,7 +145,11 @@ class DataFolder:
 
 
 def _source(file: str) -> str:
-    return SOURCES.get(file, "a file of your own")
+    if file in SOURCES:
+        return SOURCES[file]
+    path = Path(file)
+    is_network = path.suffix == ".bif"
+    return f"{path.stem.upper()}, {_BNLEARN}" if is_network else "a file of your own"
 
 
 @lru_cache(maxsize=64)

@@ -124,8 +124,8 @@ class Answer:
 
     Parameters
     ----------
-    completed : IncompleteData
-        The table without holes.
+    completed : IncompleteData, optional
+        The table without holes; None when the method learns a network alone.
     score, bound : float, optional
         Where the method has them.
     status : str
@@ -136,7 +136,7 @@ class Answer:
         More fields for the raw row, in plain types.
     """
 
-    completed: IncompleteData
+    completed: IncompleteData | None = None
     score: float | None = None
     bound: float | None = None
     status: str = ""

@@ -13,89 +13,24 @@ Seconds are those of one call with the table read already. Run alone on the mach
 """
 
 import argparse
-import csv
-import datetime
-import os
-import platform
-import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
 
-from bayesmend import __version__
-from benchmarks.augment.instances import CASES
-from benchmarks.augment.measures import MEASURES, SAME
-from benchmarks.speed.table import print_table
+from benchmarks.augment.cases import CASES, experiment_of
+from benchmarks.cases import RESULTS, rows_of, run_case
+from benchmarks.inputs import parse_arguments
+from benchmarks.table import print_table
+from experiments.run.machine import facts
 
-ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "benchmarks" / "results" / "augment.csv"
-FIELDS = (
-    *("when", "version", "commit", "cpu", "cores", "threads"),
-    *("instance", "seed", "measure", "limit", "seconds", "proven", "certified"),
-    *("status", "score", "bound", "gap", "nodes", "cells", "decisions", "patterns"),
-    *("families", "families_left", "root_gap", "priced_gap", "completions", "columns"),
-)
+SAME = 1e-6  # nats
 QUICK_SEEDS, QUICK_LIMIT = 3, 5.0
-
-
-def describe_machine(threads):
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    ).stdout.strip()
-    return {
-        "version": __version__,
-        "commit": commit,
-        "cpu": cpu_name(),
-        "cores": os.cpu_count(),
-        "threads": threads,
-    }
-
-
-def cpu_name():
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
-class RawRows:
-    """A CSV file of raw rows that grows, and the rows of this run."""
-
-    def __init__(self, path, common):
-        self.path, self.common, self.rows = path, common, []
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists():
-            path.write_text(",".join(FIELDS) + "\n")
-
-    def add(self, **row):
-        when = datetime.datetime.now().isoformat(timespec="seconds")
-        row = {"when": when, **self.common, **row}
-        with self.path.open("a", newline="") as file:
-            csv.DictWriter(file, FIELDS, lineterminator="\n").writerow(row)
-        self.rows.append(row)
-
-    def of(self, instance, measure):
-        return [
-            row
-            for row in self.rows
-            if (row["instance"], row["measure"]) == (instance, measure)
-        ]
-
-
-def run_case(name, seeds, limit, threads, raw):
-    case = CASES[name]
-    for seed in seeds:
-        data = case.make(seed)
-        for measure in case.measures:
-            answer = MEASURES[measure](data, seed, limit, threads)
-            raw.add(instance=name, seed=seed, measure=measure, limit=limit, **answer)
+EXACT_HEADER = (
+    *("instance", "seeds", "cells", "proven", "median s", "max s", "nodes"),
+    *("root gap", "priced", "final gap of the unproven", "target"),
+)
 
 
 def median(rows, field):
@@ -103,51 +38,50 @@ def median(rows, field):
     return float(np.median(values)) if values else float("nan")
 
 
-def exact_line(name, rows):
-    case = CASES[name]
+def times(rows):
     seconds = [row["seconds"] for row in rows]
-    proven = [row for row in rows if row["proven"]]
-    open_gaps = [row["gap"] for row in rows if not row["proven"]]
-    gaps = "-"
-    if open_gaps:
-        gaps = f"{np.median(open_gaps):.3g} ({min(open_gaps):.3g}-{max(open_gaps):.3g})"
+    return round(float(np.median(seconds)), 4), round(max(seconds), 4)
+
+
+def share(rows, field):
+    return f"{sum(row[field] for row in rows) / len(rows):.0%}"
+
+
+def exact_line(case, rows):
+    gaps = [row["gap"] for row in rows if not row["is_proven"]]
     return (
         case.title,
         len(rows),
         f"{median(rows, 'cells'):.0f}",
-        f"{len(proven) / len(rows):.0%}",
-        round(float(np.median(seconds)), 4),
-        round(max(seconds), 4),
+        share(rows, "is_proven"),
+        *times(rows),
         f"{median(rows, 'nodes'):,.0f}",
         f"{median(rows, 'root_gap'):.3g}",
         f"{median(rows, 'priced_gap'):.3g}",
-        gaps,
+        f"{np.median(gaps):.3g} ({min(gaps):.3g}-{max(gaps):.3g})" if gaps else "-",
         case.target,
     )
 
 
-EXACT_HEADER = (
-    *("instance", "seeds", "cells", "proven", "median s", "max s", "nodes"),
-    *("root gap", "priced", "final gap of the unproven", "target"),
-)
-
-
-def print_baselines(name, raw):
+def print_baselines(case, rows):
     """Enumeration and the reduction beside branch and bound, seed by seed."""
-    fast = raw.of(name, "exact")
-    every, reduced = raw.of(name, "enumerate"), raw.of(name, "reduce")
-    if not every:
-        return
-    print(f"\n{CASES[name].title}: baselines on the same instances")
-    rows = [("branch and bound", *times(fast), "1")]
-    rows.append(("all completions", *times(every), ratio(every, fast)))
-    rows.append(("reduction + ilp", *times(reduced), ratio(reduced, fast)))
-    print_table(("method", "median s", "max s", "times slower (median)"), rows)
+    fast = rows_of(rows, "exact")
+    every, reduced = rows_of(rows, "enumerate"), rows_of(rows, "reduce")
+    print(f"\n{case.title}: baselines on the same instances")
+    lines = [
+        (name, *times(found), ratio(found, fast))
+        for name, found in (
+            ("branch and bound", fast),
+            ("all completions", every),
+            ("reduction + ilp", reduced),
+        )
+    ]
+    print_table(("method", "median s", "max s", "times slower (median)"), lines)
     n_wrong = sum(
         abs(a["score"] - b["score"]) > SAME
-        for rows in (every, reduced)
-        for a, b in zip(rows, fast, strict=True)
-        if a["proven"] and b["proven"]
+        for found in (every, reduced)
+        for a, b in zip(found, fast, strict=True)
+        if a["is_proven"] and b["is_proven"]
     )
     print(f"proven scores that differ: {n_wrong}; target: at least 100 times slower")
     whole = [
@@ -162,58 +96,74 @@ def print_baselines(name, raw):
     )
 
 
-def times(rows):
-    seconds = [row["seconds"] for row in rows]
-    return round(float(np.median(seconds)), 4), round(max(seconds), 4)
-
-
 def ratio(slow, fast):
     ratios = [a["seconds"] / b["seconds"] for a, b in zip(slow, fast, strict=True)]
     return f"{np.median(ratios):,.0f}"
 
 
-def print_local(names, raw):
-    lines = []
-    for name in names:
-        found, proven = raw.of(name, "local"), raw.of(name, "exact")
-        pairs = [
-            (a, b) for a, b in zip(found, proven, strict=False) if found and b["proven"]
-        ]
-        if not pairs:
-            continue
-        n_same = sum(abs(a["score"] - b["score"]) <= SAME for a, b in pairs)
-        seconds = [a["seconds"] for a, _ in pairs]
-        lines.append(
-            (
-                CASES[name].title,
-                len(pairs),
-                f"{n_same / len(pairs):.0%}",
-                round(float(np.mean(seconds)), 4),
-                round(max(seconds), 4),
-                ">= 95 %, <= 5 ms",
-            )
-        )
+def local_line(case, rows):
+    """The local search on the instances whose optimum is proven; None without any."""
+    pairs = [
+        (a, b)
+        for a, b in zip(rows_of(rows, "local"), rows_of(rows, "exact"), strict=True)
+        if b["is_proven"]
+    ]
+    if not pairs:
+        return None
+    n_same = sum(abs(a["score"] - b["score"]) <= SAME for a, b in pairs)
+    seconds = [a["seconds"] for a, _ in pairs]
+    return (
+        case.title,
+        len(pairs),
+        f"{n_same / len(pairs):.0%}",
+        round(float(np.mean(seconds)), 4),
+        round(max(seconds), 4),
+        ">= 95 %, <= 5 ms",
+    )
+
+
+def certified_line(case, rows):
+    found = rows_of(rows, "certify")
+    return case.title, len(found), share(found, "is_certified"), *times(found)
+
+
+def print_lines(title, header, lines):
     if lines:
-        print("\nt-local (t = 1, default restarts) against the proven optimum")
-        header = ("instance", "seeds", "same score", "mean s", "max s", "target")
+        print(f"\n{title}")
         print_table(header, lines)
 
 
-def print_certified(names, raw):
-    lines = []
-    for name in names:
-        rows = raw.of(name, "certify")
-        if rows:
-            n_certified = sum(row["certified"] for row in rows)
-            title = CASES[name].title
-            share = f"{n_certified / len(rows):.0%}"
-            lines.append((title, len(rows), share, *times(rows)))
-    if lines:
-        print("\nt-local (t = 1), certified within the limit")
-        print_table(("instance", "seeds", "certified", "median s", "max s"), lines)
+def print_tables(found):
+    """Print what was found: the rows of each case by its name."""
+    cases = [(CASES[name], rows) for name, rows in found.items()]
+    print_lines(
+        "Exact (gaps in nats, medians; the final gap with its range)",
+        EXACT_HEADER,
+        [exact_line(case, rows_of(rows, "exact")) for case, rows in cases],
+    )
+    for case, rows in cases:
+        if "enumerate" in case.measures:
+            print_baselines(case, rows)
+    local = [local_line(case, rows) for case, rows in cases if "local" in case.measures]
+    print_lines(
+        "t-local (t = 1, default restarts) against the proven optimum",
+        ("instance", "seeds", "same score", "mean s", "max s", "target"),
+        [line for line in local if line is not None],
+    )
+    print_lines(
+        "t-local (t = 1), certified within the limit",
+        ("instance", "seeds", "certified", "median s", "max s"),
+        [certified_line(c, rows) for c, rows in cases if "certify" in c.measures],
+    )
 
 
-def parse_arguments(arguments):
+def warm_up(threads):
+    """Load libraries and start threads, outside of what is timed."""
+    with tempfile.TemporaryDirectory() as folder:
+        run_case(experiment_of("asia", 1, 10.0), Path(folder, "x"), n_threads=threads)
+
+
+def read_options(arguments):
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.augment",
         description=__doc__,
@@ -227,36 +177,33 @@ def parse_arguments(arguments):
     parser.add_argument("--seeds", type=int, metavar="N", help="seeds 1 to N")
     parser.add_argument("--limit", type=float, metavar="S", help="seconds of each run")
     parser.add_argument("--threads", type=int, default=0, help="0: one per core")
-    parser.add_argument("--results", type=Path, default=RESULTS, metavar="FILE")
-    return parser.parse_args(arguments)
+    path = RESULTS / "augment.jsonl"
+    parser.add_argument("--results", type=Path, default=path, metavar="FILE")
+    return parse_arguments(parser, arguments)
 
 
 def main(arguments=None):
-    given = parse_arguments(arguments)
+    given = read_options(arguments)
     if given.list:
         print_table(
             ("name", "instance", "limit s", "seeds", "target"),
             [(k, c.title, c.limit, c.n_seeds, c.target) for k, c in CASES.items()],
         )
         return 0
-    names = given.only or list(CASES)
-    raw = RawRows(given.results, describe_machine(given.threads))
-    MEASURES["exact"](CASES["asia"].make(1), 1, 10.0, given.threads)  # warm up
-    for name in names:
+    warm_up(given.threads)
+    found = {}
+    for name in given.only or CASES:
         case = CASES[name]
         n_seeds = given.seeds or (QUICK_SEEDS if given.quick else case.n_seeds)
         limit = given.limit or (
             min(QUICK_LIMIT, case.limit) if given.quick else case.limit
         )
         print(f"{name}: {n_seeds} seeds, {limit:g} s each", file=sys.stderr, flush=True)
-        run_case(name, range(1, n_seeds + 1), limit, given.threads, raw)
-    print(f"{cpu_name()}, {os.cpu_count()} cores, {raw.common['commit']}")
-    print("\nExact (gaps in nats, medians; the final gap with its range)")
-    print_table(EXACT_HEADER, [exact_line(n, raw.of(n, "exact")) for n in names])
-    for name in names:
-        print_baselines(name, raw)
-    print_local(names, raw)
-    print_certified(names, raw)
+        experiment = experiment_of(name, n_seeds, limit)
+        found[name] = run_case(experiment, given.results, n_threads=given.threads)
+    machine = facts()
+    print(f"{machine['cpu']}, {machine['cores']} cores, build {machine['build']}")
+    print_tables(found)
     print(f"\nraw rows: {given.results}")
     return 0
 

@@ -4,7 +4,7 @@ Tables sampled from known networks, cells hidden completely at random. Cells rig
 share of hidden cells that a completion has right. Distance: structural Hamming distance
 of the equivalence classes of the structure found and the true one. BDeu with equivalent
 sample size 1 and at most three parents throughout. Peers see the same tables in the
-same run, through their public interfaces::
+same run, through their public interfaces. Every run goes to a file of raw rows::
 
     python -m benchmarks.em                               # all; takes an hour
     python -m benchmarks.em --only asia --samples 3
@@ -17,15 +17,20 @@ processor, all threads together. Run alone on the machine: the load is printed.
 import argparse
 import os
 import sys
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from bayesmend import hide_mcar, read_network
-from benchmarks.augment.__main__ import cpu_name
-from benchmarks.em.methods import METHODS, OURS, Task
-from benchmarks.speed.instances import network_path
-from benchmarks.speed.table import print_table
+from bayesmend import hide_mcar
+from benchmarks.cases import RESULTS, rows_of, run_case
+from benchmarks.em.methods import OURS, measure, methods
+from benchmarks.inputs import parse_arguments
+from benchmarks.table import print_table
+from experiments.data import network_files
+from experiments.design import Experiment, Setting, Task
+from experiments.run.machine import facts
 
 REFERENCES = ("true network", "complete data, greedy")
 FILLING = (
@@ -37,13 +42,16 @@ FINDING = (
     *("pyAgrum mode + tabu", "pyAgrum mode + EM + tabu", "pgmpy mode + climb"),
 )
 RATES = (0.05, 0.1, 0.2)
+HEADER = (
+    *("method", "samples", "% right", "distance", "median s", "cpu s", "times ours"),
+    "",
+)
 
 
 @dataclass(frozen=True)
 class Case:
     """What is sampled, how much of it is hidden, who learns from it, the aim."""
 
-    title: str
     network: str
     n_rows: int
     rate: float
@@ -52,36 +60,14 @@ class Case:
     target: str
     few: tuple[str, ...] = ()  # methods that get the first sample only
 
-
-def distance_cases():
-    for name in ("asia", "child", "alarm"):
-        for rate in RATES:
-            yield (
-                f"shd-{name}-{rate:.0%}".removesuffix("%"),
-                Case(
-                    f"{name.upper()} n=1,000, {rate:.0%} MCAR: structure",
-                    name,
-                    1000,
-                    rate,
-                    FINDING,
-                    5,
-                    "distance no larger than a peer's",
-                ),
-            )
+    @property
+    def title(self):
+        return f"{self.network.upper()} n={self.n_rows:,}, {100 * self.rate:g} % MCAR"
 
 
 CASES = {
-    "asia": Case(
-        "ASIA n=1,000, 10 % MCAR",
-        "asia",
-        1000,
-        0.1,
-        FILLING,
-        10,
-        "as many right as pyAgrum, <= 0.2 s",
-    ),
+    "asia": Case("asia", 1000, 0.1, FILLING, 10, "as many right as pyAgrum, <= 0.2 s"),
     "alarm": Case(
-        "ALARM n=1,000, 10 % MCAR",
         "alarm",
         1000,
         0.1,
@@ -91,7 +77,6 @@ CASES = {
         few=("random forests", "pgmpy mode + climb"),
     ),
     "alarm5000": Case(
-        "ALARM n=5,000, 10 % MCAR",
         "alarm",
         5000,
         0.1,
@@ -100,38 +85,59 @@ CASES = {
         "within 0.5 points of the true network, < 15 s",
         few=("pyAgrum mode + EM",),
     ),
-    **dict(distance_cases()),
+    **{
+        f"shd-{network}-{100 * rate:g}": Case(
+            network, 1000, rate, FINDING, 5, "distance no larger than a peer's"
+        )
+        for network in ("asia", "child", "alarm")
+        for rate in RATES
+    },
 }
 
 
-def run_case(case, n_samples, cap):
-    """{method: answers}; a peer that ran into its cap once is not asked again."""
-    network = read_network(network_path(case.network))
-    answers = {name: [] for name in case.methods}
-    for seed in range(1, n_samples + 1):
-        full = network.sample(case.n_rows, seed=seed)
-        hidden = hide_mcar(full, case.rate, seed=seed)
-        task = Task(network, full, hidden, seed, cap)
-        for name, found in answers.items():
-            gave_up = any(isinstance(answer.seconds, str) for answer in found)
-            if gave_up or (seed > 1 and name in case.few):
-                continue
-            found.append(METHODS[name](task))
-            report(case.title, seed, name, found[-1])
-    return answers
+def make(run, folder):
+    """Sample rows and hide cells."""
+    given = run.setting.parameters
+    network = folder.network(given["network"])
+    full = network.sample(given["n_rows"], seed=run.seed)
+    return Task(hide_mcar(full, given["rate"], seed=run.seed), network=network)
+
+
+def experiment_of(name, case, n_samples, cap):
+    """Lay out the runs of one case."""
+    parameters = {"network": case.network, "n_rows": case.n_rows, "rate": case.rate}
+    samples, files = range(1, n_samples + 1), network_files(case.network)
+    return Experiment(
+        name="em",
+        title=case.title,
+        settings=(Setting(name, parameters, samples, files=files),),
+        methods=methods(case.methods, cap),
+        blocks=(),
+        make=make,
+        measure=measure,
+    )
+
+
+def run_all(name, case, n_samples, cap, path):
+    """Rows of all methods; a peer that ran into its cap once is not asked again."""
+
+    def is_wanted(run, method, rows):
+        gave_up = any("word" in row for row in rows_of(rows, method.name))
+        if gave_up or (run.seed > 1 and method.name in case.few):
+            return False
+        print(f"{name}, sample {run.seed}: {method.name}", file=sys.stderr, flush=True)
+        return True
+
+    return run_case(
+        experiment_of(name, case, n_samples, cap), path, is_wanted=is_wanted
+    )
 
 
 def warm_up():
     """Load libraries and start threads, outside of what is timed."""
-    network = read_network(network_path("asia"))
-    full = network.sample(50, seed=1)
-    task = Task(network, full, hide_mcar(full, 0.1, seed=1), 1, 0.0)
-    for name in (OURS, "kNN", "random forests"):
-        METHODS[name](task)
-
-
-def report(title, seed, name, answer):
-    print(f"{title}, sample {seed}: {name}: {answer}", file=sys.stderr, flush=True)
+    case = Case("asia", 50, 0.1, (OURS, "kNN", "random forests"), 1, "")
+    with tempfile.TemporaryDirectory() as folder:
+        run_case(experiment_of("warm-up", case, 1, 0.0), Path(folder, "rows"))
 
 
 def mean_and_spread(values, scale=1.0, digits=1):
@@ -143,40 +149,35 @@ def mean_and_spread(values, scale=1.0, digits=1):
 
 def line_of(name, found, ours):
     """A row of the table, ratios sample by sample against our EM."""
-    word = next((a.seconds for a in found if isinstance(a.seconds, str)), None)
-    done = [answer for answer in found if not isinstance(answer.seconds, str)]
+    word = next((row["word"] for row in found if "word" in row), "")
+    done = [row for row in found if "word" not in row]
     if not done:
         return (name, 0, "-", "-", word or "-", "-", "-", "")
-    seconds = [answer.seconds for answer in done]
-    ratios = [s / our.seconds for s, our in zip(seconds, ours, strict=False)]
-    notes = {answer.note for answer in done} - {""}
+    seconds = [row["seconds"] for row in done]
+    ratios = [s / our["seconds"] for s, our in zip(seconds, ours, strict=False)]
+    notes = sorted({row["note"] for row in done if "note" in row})
     return (
         name,
         len(done),
-        mean_and_spread([answer.accuracy for answer in done], 100, 2),
-        mean_and_spread([answer.distance for answer in done]),
+        mean_and_spread([row["accuracy"] for row in done], 100, 2),
+        mean_and_spread([row.get("distance") for row in done]),
         float(np.median(seconds)),
-        "-" if done[0].cpu is None else float(np.median([a.cpu for a in done])),
+        float(np.median([row["cpu_seconds"] for row in done])),
         f"{np.median(ratios):,.2f}x",
-        "; ".join(sorted(notes)) + (f" then {word}" if word else ""),
+        "; ".join(notes) + (f" then {word}" if word else ""),
     )
 
 
-HEADER = (
-    *("method", "samples", "% right", "distance", "median s", "cpu s", "times ours"),
-    "",
-)
-
-
-def print_case(case, answers):
+def print_case(case, rows):
     load = os.getloadavg()[0]
     print(f"\n{case.title}. Target: {case.target}. Load {load:.1f}.")
-    ours = answers[OURS]
-    print_table(HEADER, [line_of(name, found, ours) for name, found in answers.items()])
+    ours = rows_of(rows, OURS)
+    lines = [line_of(name, rows_of(rows, name), ours) for name in case.methods]
+    print_table(HEADER, lines)
     sys.stdout.flush()
 
 
-def parse_arguments(arguments):
+def read_options(arguments):
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.em",
         description=__doc__,
@@ -188,22 +189,30 @@ def parse_arguments(arguments):
     parser.add_argument(
         "--cap", type=float, default=120.0, metavar="S", help="seconds of each peer"
     )
-    return parser.parse_args(arguments)
+    path = RESULTS / "em.jsonl"
+    parser.add_argument("--results", type=Path, default=path, metavar="FILE")
+    return parse_arguments(parser, arguments)
 
 
 def main(arguments=None):
-    given = parse_arguments(arguments)
+    given = read_options(arguments)
     if given.list:
         print_table(
             ("name", "instance", "samples", "target"),
             [(k, c.title, c.n_samples, c.target) for k, c in CASES.items()],
         )
         return 0
-    print(f"{cpu_name()}, {os.cpu_count()} cores; means ± standard deviations")
+    machine = facts()
+    print(
+        f"{machine['cpu']}, {machine['cores']} cores; means ± standard deviations",
+        flush=True,
+    )
     warm_up()
     for name in given.only or CASES:
-        case = CASES[name]
-        print_case(case, run_case(case, given.samples or case.n_samples, given.cap))
+        case, n_samples = CASES[name], given.samples or CASES[name].n_samples
+        rows = run_all(name, case, n_samples, given.cap, given.results)
+        print_case(case, rows)
+    print(f"\nraw rows: {given.results}")
     return 0
 
 

@@ -1,148 +1,94 @@
-"""Ways to learn from a table with holes, or to fill them, each timed."""
+"""Ways to learn from a table with holes, or to fill them.
 
-import time
-import warnings
-from dataclasses import dataclass
+An answer without a completed table and structure has a word instead of seconds.
+"""
 
-from bayesmend import (
-    Dag,
-    IncompleteData,
-    Network,
-    explain,
-    learn_em,
-    learn_structure,
-    structural_hamming_distance,
-)
-from bayesmend.errors import BayesmendError
-from benchmarks.em.peers import mend_with_pyagrum
-from benchmarks.speed.peers import learn_with_peer
-from experiments.peers.imputers import impute_forest, impute_knn, impute_mode
-
-
-@dataclass(frozen=True)
-class Task:
-    """A sample of a network with some cells hidden."""
-
-    network: Network
-    full: IncompleteData
-    hidden: object
-    seed: int
-    cap: float  # seconds for a peer
-
-    @property
-    def data(self):
-        return self.hidden.data
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a method gave: seconds, or a word instead; share right; distance."""
-
-    seconds: float | str
-    cpu: float | None = None  # seconds of all threads together
-    accuracy: float | None = None
-    distance: int | None = None
-    note: str = ""
-
-
-def judge(task, seconds, cpu=None, *, completed=None, dag=None, note=""):
-    right = None if completed is None else task.hidden.accuracy(completed)
-    apart = None
-    if dag is not None:
-        apart = structural_hamming_distance(dag, task.network.dag)
-    return Answer(seconds, cpu, right, apart, note)
-
-
-def timed(work):
-    """Seconds by the clock and of the processor, and the result."""
-    start = time.perf_counter(), time.process_time()
-    result = work()
-    now = time.perf_counter(), time.process_time()
-    return (now[0] - start[0], now[1] - start[1]), result
-
-
-def structural_em(task, *, hard=False):
-    seconds, found = timed(lambda: learn_em(task.data, hard=hard, seed=task.seed))
-    return judge(task, *seconds, completed=found.completed, dag=found.dag)
-
-
-def hard_em(task):
-    return structural_em(task, hard=True)
-
-
-def true_network(task):
-    seconds, found = timed(lambda: explain(task.network, task.data))
-    return judge(task, *seconds, completed=found.completed)
-
-
-def complete_data(task):
-    """Greedy search on the table before cells were hidden."""
-    seconds, found = timed(
-        lambda: learn_structure(task.full, solver="greedy", seed=task.seed)
-    )
-    return judge(task, *seconds, dag=found.dag)
-
-
-def imputer(fill):
-    def method(task):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                seconds, found = timed(lambda: fill(task.data, seed=task.seed))
-        except BayesmendError:  # its package is not there
-            return Answer("not installed")
-        return judge(task, *seconds, completed=found.completed)
-
-    return method
-
-
-def on_modes(peer):
-    """A structure learner of a peer, on the table with modes in its holes."""
-
-    def method(task):
-        filled = impute_mode(task.data)
-        arcs, seconds = learn_with_peer(peer, filled.completed, task.cap)
-        if arcs is None:
-            return Answer(seconds)
-        return judge(task, seconds, dag=Dag.from_arcs(task.data.names, arcs))
-
-    return method
-
-
-def pyagrum_em(task, *, again=False):
-    filled = impute_mode(task.data).completed
-    found = mend_with_pyagrum(task.data, filled, task.cap, again=again)
-    if isinstance(found, str):
-        return Answer(found)
-    codes = filled.codes.copy()
-    codes[:] = found["codes"]
-    note = f"{found['n_failed']} rows not explained" if found["n_failed"] else ""
-    return judge(
-        task,
-        found["seconds"],
-        found["cpu"],
-        completed=filled.with_codes(codes),
-        dag=Dag.from_arcs(task.data.names, found["arcs"]),
-        note=note,
-    )
-
-
-def pyagrum_em_again(task):
-    return pyagrum_em(task, again=True)
-
+from bayesmend import Dag, learn_structure, structural_hamming_distance
+from bayesmend.errors import MissingDependencyError
+from benchmarks.peers import ask_peer
+from experiments.beyond.contenders import solve_complete, solve_imputer
+from experiments.design import Answer, Method
+from experiments.methods import EM, EM_HARD, TRUTH
+from experiments.peers.imputers import impute_mode
 
 OURS = "bayesmend EM"
+
+
+def measure(task, answer):
+    """The distance of what was learned, where it is not told already."""
+    if "distance" in answer.extra or answer.network in (None, task.network):
+        return {}
+    return {"distance": distance(task, answer.network.dag)}
+
+
+def distance(task, dag):
+    return structural_hamming_distance(dag, task.network.dag)
+
+
+def learn_complete(task, *, seed, n_threads, cap):
+    """Greedy search on the table before cells were hidden."""
+    full = solve_complete(task, seed=seed, n_threads=n_threads).completed
+    found = learn_structure(full, solver="greedy", seed=seed, n_threads=n_threads)
+    extra = {"distance": distance(task, found.dag), "seconds": found.seconds}
+    return Answer(extra=extra)
+
+
+def fill(task, *, seed, n_threads, cap, name):
+    try:
+        return solve_imputer(task, seed=seed, n_threads=n_threads, name=name)
+    except MissingDependencyError:
+        return Answer(extra={"word": "not installed"})
+
+
+def ask(task, *, seed, n_threads, cap, peer, is_mending=False):
+    """A peer on the table with modes in its holes, or with these and the holes."""
+    filled = impute_mode(task.data).completed
+    found = ask_peer(peer, filled, cap, task.data if is_mending else None)
+    if isinstance(found, str):
+        return Answer(extra={"word": found})
+    dag = Dag.from_arcs(task.data.names, found["arcs"])
+    extra = {name: found[name] for name in ("seconds", "cpu_seconds")}
+    extra["distance"] = distance(task, dag)
+    if not is_mending:
+        return Answer(extra=extra)
+    if found["n_failed"]:
+        extra["note"] = f"{found['n_failed']} rows not explained"
+    codes = filled.codes.copy()
+    codes[:] = found["codes"]
+    return Answer(filled.with_codes(codes), extra=extra)
+
+
+def own(method):
+    """A method of the experiments, which knows no cap."""
+
+    def solve(task, *, seed, n_threads, cap):
+        return method.solve(task, seed=seed, n_threads=n_threads, **method.options)
+
+    return solve, {}
+
+
 METHODS = {
-    OURS: structural_em,
-    "bayesmend hard EM": hard_em,
-    "true network": true_network,
-    "complete data, greedy": complete_data,
-    "mode": imputer(impute_mode),
-    "kNN": imputer(impute_knn),
-    "random forests": imputer(impute_forest),
-    "pyAgrum mode + EM": pyagrum_em,
-    "pyAgrum mode + EM + tabu": pyagrum_em_again,
-    "pyAgrum mode + greedy": on_modes("pyAgrum greedy"),
-    "pyAgrum mode + tabu": on_modes("pyAgrum tabu"),
-    "pgmpy mode + climb": on_modes("pgmpy hill climb"),
+    OURS: own(EM),
+    "bayesmend hard EM": own(EM_HARD),
+    "true network": own(TRUTH),
+    "complete data, greedy": (learn_complete, {}),
+    "mode": (fill, {"name": "mode"}),
+    "kNN": (fill, {"name": "knn"}),
+    "random forests": (fill, {"name": "forest"}),
+    "pyAgrum mode + EM": (ask, {"peer": "pyAgrum EM", "is_mending": True}),
+    "pyAgrum mode + EM + tabu": (
+        ask,
+        {"peer": "pyAgrum EM + tabu", "is_mending": True},
+    ),
+    "pyAgrum mode + greedy": (ask, {"peer": "pyAgrum greedy"}),
+    "pyAgrum mode + tabu": (ask, {"peer": "pyAgrum tabu"}),
+    "pgmpy mode + climb": (ask, {"peer": "pgmpy hill climb"}),
 }
+
+
+def methods(names, cap):
+    """Methods by their names; `cap` is the seconds that a peer may take."""
+    return tuple(
+        Method(name, name, METHODS[name][0], {**METHODS[name][1], "cap": cap})
+        for name in names
+    )

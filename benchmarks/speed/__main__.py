@@ -15,8 +15,9 @@ import sys
 import time
 from pathlib import Path
 
+from benchmarks.inputs import ROOT, parse_arguments
+
 FOLDER = Path(__file__).parent
-ROOT = FOLDER.parents[1]
 
 
 def has_main(path: Path) -> bool:
@@ -41,18 +42,18 @@ def run(name: str) -> int:
     return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 
-def parse_arguments(known: dict[str, str]) -> argparse.Namespace:
+def read_options(known: dict[str, str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.speed", description="Run the speed benchmarks."
     )
     parser.add_argument("--only", action="append", metavar="NAME", choices=list(known))
     parser.add_argument("--list", action="store_true", help="list them and stop")
-    return parser.parse_args()
+    return parse_arguments(parser, None)
 
 
 def main() -> int:
     known = find_benchmarks()
-    arguments = parse_arguments(known)
+    arguments = read_options(known)
     if arguments.list:
         for name, title in known.items():
             print(f"{name:12} {title}")

@@ -7,17 +7,15 @@ with two to four states, 5,000 rows. BDeu, at most 3 parents. ``--quick`` stops 
 
 import argparse
 import platform
-import time
-from pathlib import Path
 
 import numpy as np
 
 from bayesmend import Dag, Network, _core, candidate_parents
 from bayesmend.structure import climb, solve_order
-from benchmarks.speed.instances import load_sample
-from benchmarks.speed.table import print_table
+from benchmarks.inputs import ROOT, load_sample, parse_arguments
+from benchmarks.table import print_table
+from benchmarks.timing import timed
 
-ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "explanation" / "growth.md"
 PLOT = ROOT / "docs" / "explanation" / "growth.svg"
 HEADER = ("all candidates", "promising candidates", "greedy", "order")
@@ -42,29 +40,20 @@ def random_network(n_vars, seed):
     return Network(Dag(names, tuple(parents)), states, tuple(cpts))
 
 
-def seconds_of(work):
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 def measure(data):
     """Seconds of each step; the order search ends after ten idle perturbations."""
     everything = None
     if data.n_vars <= MOST_VARS_FOR_ALL:
-        everything = seconds_of(lambda: candidate_parents(data, method="all"))
+        everything, _ = timed(lambda: candidate_parents(data, method="all"))
     start = climb(data, restarts=0)
-    sets = []
-    promising = seconds_of(
-        lambda: sets.append(
-            candidate_parents(
-                data, method="promising", max_sets=2000, seed_dag=start.dag
-            )
+    promising, sets = timed(
+        lambda: candidate_parents(
+            data, method="promising", max_sets=2000, seed_dag=start.dag
         )
     )
-    greedy = seconds_of(lambda: climb(data, seed=1))
-    order = seconds_of(
-        lambda: solve_order(sets[0], start=start.dag, seed=1, patience=10, restarts=1)
+    greedy, _ = timed(lambda: climb(data, seed=1))
+    order, _ = timed(
+        lambda: solve_order(sets, start=start.dag, seed=1, patience=10, restarts=1)
     )
     return everything, promising, greedy, order
 
@@ -159,7 +148,7 @@ Random networks, two to four states, 5,000 rows. All parent sets are left out be
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
-    given = parser.parse_args([] if arguments is None else arguments)
+    given = parse_arguments(parser, arguments or [])
     rows, variables = by_rows(given.quick), by_vars(given.quick)
     for first, table in (("rows", rows), ("variables", variables)):
         cells = [(size, *map(show, values)) for size, *values in table]

@@ -16,20 +16,12 @@ import numpy as np
 import bayesmend as bm
 from bayesmend.data.states import MISSING
 from bayesmend.formats import convert
-from benchmarks.speed.instances import network_path
-from benchmarks.speed.table import print_table
+from benchmarks.inputs import load_network
+from benchmarks.table import print_table
+from benchmarks.timing import best_time
 
 N_ROWS, RATE = 10_000, 0.1
 CAP = 20.0  # seconds per peer and task
-
-
-def best_time(work, repeats=5):
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = work()
-        times.append(time.perf_counter() - start)
-    return min(times), result
 
 
 class PyAgrum:
@@ -142,7 +134,7 @@ def compare_marginals(network, data, answers, ours):
 
 
 def main():
-    network = bm.read_network(network_path("alarm"))
+    network = load_network("alarm")
     data = bm.hide_mcar(network.sample(N_ROWS, seed=1), RATE, seed=1).data
     print(f"{data}, ALARM; peers stop after {CAP:.0f} s and are extrapolated")
     tasks = {
@@ -151,7 +143,7 @@ def main():
     }
     rows = []
     for task, (work, compare) in tasks.items():
-        ours_seconds, ours = best_time(work)
+        ours_seconds, ours = best_time(work, 5)
         rows.append((task, "bayesmend", N_ROWS, ours_seconds, ours_seconds, "", ""))
         for peer in (PyAgrum, Pgmpy):
             try:

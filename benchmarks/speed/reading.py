@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.speed.table import print_table
+from benchmarks.table import print_table
 
 N_ROWS, N_VARS = 1_000_000, 20
 LABELS = ["yes", "no", "maybe", "high", "low", "medium", "never", "sometimes"]

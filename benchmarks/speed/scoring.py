@@ -5,27 +5,17 @@ public interfaces; their rate is families per second. The NumPy version is a car
 one: mixed-radix codes, ``bincount``, tabulated log-gamma, parent codes reused.
 """
 
-import time
-
 import numpy as np
 from scipy.special import gammaln
 
 from bayesmend import _core
 from bayesmend.score import Families, score_families
-from benchmarks.speed.instances import load_sample
-from benchmarks.speed.table import print_table
+from benchmarks.inputs import load_sample
+from benchmarks.table import print_table
+from benchmarks.timing import best_time
 
 MAX_PARENTS = 3
 N_PEER_FAMILIES = 5000
-
-
-def best_time(work, repeats=3):
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = work()
-        times.append(time.perf_counter() - start)
-    return min(times), result
 
 
 def parents_of(batch, family):

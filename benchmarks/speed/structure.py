@@ -6,37 +6,32 @@ place of 300 s.
 """
 
 import argparse
-import time
 
 import numpy as np
 
 from bayesmend import Dag, IncompleteData, dag_score, learn_structure
 from bayesmend.structure import climb, solve_subsets
-from benchmarks.speed.instances import load_sample
-from benchmarks.speed.peers import MAX_PARENTS, frame_of, learn_with_peer
-from benchmarks.speed.table import print_table
+from benchmarks.inputs import load_sample, parse_arguments
+from benchmarks.peers import MAX_PARENTS, ask_peer, coded_frame
+from benchmarks.table import print_table
+from benchmarks.timing import timed
 
 PEERS = ("pyAgrum greedy", "pyAgrum tabu", "pgmpy hill climb")
 
 
-def timed(work):
-    start = time.perf_counter()
-    result = work()
-    return time.perf_counter() - start, result
-
-
 def greedy_from_frame(data):
     """Our seconds and score, from the same kind of data frame the peers get."""
-    frame = frame_of(data.codes, data.names, data.card)
+    frame = coded_frame(data.codes, data.names, data.card)
     seconds, found = timed(lambda: climb(IncompleteData.from_table(frame), seed=1))
     return seconds, found.score
 
 
 def peer_result(name, data, cap):
-    arcs, seconds = learn_with_peer(name, data, cap)
-    if arcs is None:
-        return seconds, None
-    return seconds, dag_score(data, Dag.from_arcs(data.names, arcs))
+    found = ask_peer(name, data, cap)
+    if isinstance(found, str):
+        return found, None
+    dag = Dag.from_arcs(data.names, found["arcs"])
+    return found["seconds"], dag_score(data, dag)
 
 
 def mean_row(name, instance, n_rows, results):
@@ -100,8 +95,9 @@ def compare_exact(cap):
         rows.append((n_vars, "bayesmend subsets", found.seconds, f"{found.score:.3f}"))
         if n_vars == 16:
             for name in ("causal-learn A*", "causal-learn dynamic programming"):
-                _, seconds = learn_with_peer(name, data, cap)
-                rows.append((n_vars, name, seconds, "other score"))
+                found = ask_peer(name, data, cap)
+                took = found if isinstance(found, str) else found["seconds"]
+                rows.append((n_vars, name, took, "other score"))
     print_table(("variables", "tool", "seconds", "BDeu"), rows)
 
 
@@ -133,7 +129,7 @@ def main(arguments=None):
     parser.add_argument("--limit", type=float, help="seconds of each search in (d)")
     parser.add_argument("--data", choices=LARGE, action="append", help="of (d)")
     parser.add_argument("--cap", type=float, help="seconds that a peer may take")
-    given = parser.parse_args([] if arguments is None else arguments)
+    given = parse_arguments(parser, arguments or [])
     parts = given.only or list("abcd")
     samples = (1,) if given.quick else (1, 2, 3)
     limit = given.limit or (60 if given.quick else 300)

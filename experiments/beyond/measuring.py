@@ -169,6 +169,7 @@ def _learned(answer: Answer) -> Network:
     """Return what the method learned, or what its completed table leads to."""
     if answer.network is not None:
         return answer.network
+    assert answer.completed is not None
     found = learn_structure(
         answer.completed, max_parents=MAX_PARENTS, solver="order", seed=0, n_threads=1
     )

@@ -251,4 +251,4 @@ def _mean(values: Floats) -> float:
 
 def _error(values: Floats) -> float:
     """Give the standard error of a mean; scipy's is slow for thousands of them."""
-    return float(values.std(ddof=1)) / len(values) ** 0.5
+    return float(values.std(ddof=1) / np.sqrt(len(values)))

@@ -145,11 +145,12 @@ def execute(
             warnings.simplefilter("ignore", ShortfallWarning)
             task = experiment.make(run, folder)
         with warnings.catch_warnings(record=True) as caught:
-            begun = time.perf_counter()
+            begun, begun_cpu = time.perf_counter(), time.process_time()
             answer = method.solve(
                 task, seed=run.seed, n_threads=n_threads, **method.options
             )
             seconds = time.perf_counter() - begun
+            cpu_seconds = time.process_time() - begun_cpu
         more = experiment.measure(task, answer) if experiment.measure else {}
     except Exception as error:
         problem = str(error)
@@ -163,6 +164,7 @@ def execute(
     more = {
         "data": folder.checksums(run.setting.files),
         "seconds": round(seconds, 6),
+        "cpu_seconds": round(cpu_seconds, 6),
         "n_threads": n_threads,
         "warnings": [f"{w.category.__name__}: {w.message}" for w in caught],
         **more,
@@ -179,20 +181,21 @@ def _row(
 ) -> Row:
     run, method = unit
     parameters = experiment.parameters(run.setting, method)
+    hidden, completed = task.hidden, answer.completed
     return {
         "experiment": experiment.name,
         "setting": run.setting.name,
         "repetition": run.repetition,
         "seed": run.seed,
         "method": method.name,
-        "accuracy": task.hidden.accuracy(answer.completed),
-        "n_hidden": task.hidden.n_hidden,
+        "accuracy": None if completed is None else hidden.accuracy(completed),
+        "n_hidden": hidden.n_hidden,
         "score": answer.score,
         "bound": answer.bound,
         "status": answer.status,
         **more,
         **facts(),
-        "by_value": count_by_value(task.hidden, answer.completed),
+        "by_value": {} if completed is None else count_by_value(hidden, completed),
         **answer.extra,
         # Methods are compared on the same table: this tells it.
         "table": f"{zlib.crc32(task.data.codes.tobytes()):08x}",

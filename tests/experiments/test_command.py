@@ -15,7 +15,7 @@ from support.clirunner import read_until
 from support.shared import ROOT
 from support.tables import write_csv
 
-from experiments.catalog import NAMES
+from experiments.catalog import NAMES, load_experiment
 from experiments.command import app
 from experiments.data import GUIDE, SOURCES
 
@@ -123,7 +123,8 @@ def test_absent_data_are_named_with_their_source(tmp_path):
 
 def test_the_guide_tells_of_every_file():
     guide = (ROOT / GUIDE).read_text()
-    assert [file for file in SOURCES if f"`{file}`" not in guide] == []
+    files = {*SOURCES, *(f for name in NAMES for f in load_experiment(name).files)}
+    assert {file for file in files if f"`{file}`" not in guide} == set()
 
 
 def test_other_parameters_need_another_folder(tmp_path):

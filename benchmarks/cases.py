@@ -1,0 +1,48 @@
+"""Benchmarks as experiments: each run of each method is a raw row.
+
+Rows are appended to a file, and nothing is left out because it is there already:
+seconds are what is measured.
+"""
+
+import sys
+from dataclasses import dataclass
+
+from bayesmend.errors import BayesmendError
+from benchmarks.inputs import ROOT, data_folder
+from experiments.design import Run
+from experiments.run.rawrows import RawRows
+from experiments.run.runner import execute
+
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered(Run):
+    """A run whose seed is its number."""
+
+    @property
+    def seed(self):
+        return self.repetition
+
+
+def run_case(
+    experiment, path, *, n_threads=0, is_wanted=lambda run, method, rows: True
+):
+    """Carry out an experiment; give its rows, which the file at `path` gets, too."""
+    rows = []
+    try:
+        with RawRows(path, say=lambda text: print(text, file=sys.stderr)) as raw:
+            for run, method in experiment.runs():
+                run = Numbered(run.setting, run.repetition, run.base_seed)
+                if is_wanted is None or is_wanted(run, method, rows):
+                    unit = (run, method)
+                    row = execute(experiment, unit, data_folder(), n_threads=n_threads)
+                    raw.add(row)
+                    rows.append(row)
+    except BayesmendError as error:
+        sys.exit(f"Error: {error}")
+    return rows
+
+
+def rows_of(rows, method):
+    return [row for row in rows if row["method"] == method]
