@@ -288,7 +288,7 @@ def test_a_score_above_the_proven_optimum_is_an_error_that_names_the_run():
 def test_without_a_proof_nothing_is_said_about_the_optimum(monkeypatch):
     task = asia_with_holes()
     monkeypatch.setattr(
-        "bayesmend.learning.augment.result.LearnResult.is_optimal",
+        "bayesmend.outcome.Outcome.is_optimal",
         property(lambda _: False),
     )
     found = optimum.measure(task, Answer(task.data, score=-1.0), time_limit=59)
