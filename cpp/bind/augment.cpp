@@ -156,7 +156,8 @@ class Augmenter {
     const auto& family = at(number);
     const auto child = static_cast<std::size_t>(family.child);
     const AugmentProblem::Completion cells(fixed.data(), fixed.data() + fixed.size());
-    const Prices priced = prices_of(prices);
+    const Prices given = prices_of(prices);
+    const FamilyPrices priced(problem_, given, child);
     FamilyBound merged, built;
     FamilyBound::Scratch scratch;
     merged.build(problem_, family, cells, true, max_entries);
@@ -164,18 +165,18 @@ class Augmenter {
     nb::dict answer;
     answer["merged"] = merged.maximum();
     answer["unpriced"] = built.maximum();
-    answer["priced"] = built.maximum(problem_, child, priced, scratch);
+    answer["priced"] = built.maximum(priced, scratch);
     answer["is_exact"] = built.is_exact();
     FamilyBound root, restricted;
     root.build(problem_, family, AugmentProblem::Completion(cells.size(), AugmentProblem::kFree),
                false, max_entries);
     if (root.is_exact()) {
       restricted.restrict(root, cells);
-      answer["restricted"] = restricted.maximum(problem_, child, priced, scratch);
+      answer["restricted"] = restricted.maximum(priced, scratch);
     }
     std::vector<CellChoice> choices;
     std::vector<CellLoss> losses;
-    built.explain(problem_, child, priced, choices, losses);
+    built.explain(priced, choices, losses);
     nb::dict chosen, lost;
     for (const auto& choice : choices) chosen[nb::int_(choice.cell)] = choice.value;
     for (const auto& loss : losses) lost[nb::make_tuple(loss.cell, loss.value)] = loss.loss;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/augment/problem.hpp"
+#include "core/base/disjoint.hpp"
 
 namespace bayesmend {
 
@@ -33,6 +34,24 @@ class Prices {
  private:
   std::size_t n_vars_ = 0, n_cells_ = 0, width_ = 1;
   std::vector<double> values_, earned_;
+};
+
+// The prices as one family meets them: it earns those of its child's cells and pays for others.
+class FamilyPrices {
+ public:
+  FamilyPrices(const AugmentProblem& problem, const Prices& prices, std::size_t child)
+      : cells_(problem.cells()), prices_(prices), child_(child) {}
+  double operator()(std::uint32_t cell, std::size_t value) const {
+    const bool owns = static_cast<std::size_t>(cells_[cell].variable) == child_;
+    return owns ? prices_.earned(cell, value) : -prices_.at(child_, cell, value);
+  }
+  // What value 1 of a binary cell adds to value 0.
+  double gain(std::uint32_t cell) const { return (*this)(cell, 1) - (*this)(cell, 0); }
+
+ private:
+  std::span<const AugmentProblem::Cell> cells_;
+  const Prices& prices_;
+  std::size_t child_;
 };
 
 // Values that a family would choose for the undecided cells it sees, and what any other costs it.
@@ -69,16 +88,19 @@ class FamilyBound {
   double maximum() const;
 
   struct Scratch {
-    std::vector<double> buffer, prices, differences;
+    std::vector<double> buffer, prices, gains;
   };
-  double maximum(const AugmentProblem& problem, std::size_t child, const Prices& prices,
-                 Scratch& scratch) const;
-  void explain(const AugmentProblem& problem, std::size_t child, const Prices& prices,
-               std::vector<CellChoice>& choices, std::vector<CellLoss>& losses) const;
+  double maximum(const FamilyPrices& prices, Scratch& scratch) const;
+  // Adds what it would choose at the maximum, and what any other value would lose.
+  void explain(const FamilyPrices& prices, std::vector<CellChoice>& choices,
+               std::vector<CellLoss>& losses) const;
 
  private:
+  using Completion = AugmentProblem::Completion;
+  using Family = AugmentProblem::Family;
   struct Shape {
     std::uint32_t stride, card;
+    bool operator==(const Shape&) const = default;
   };
   struct Unit {
     std::uint32_t weight;  // of each pattern
@@ -87,36 +109,51 @@ class FamilyBound {
     std::uint32_t first_cell, n_members;  // cells of member m: first_cell + m * n_holes ..
     std::uint32_t n_states;
     bool by_count;  // the state is the number of members with value 1
+    std::size_t n_targets() const { return by_count ? 2 : n_states; }
   };
   struct Block {
     std::uint32_t first_unit, n_units;
     std::size_t first_value, n_values;
   };
-  struct Difference {
-    double gain;  // price of value 1 over value 0
-    std::uint32_t member;
+  // A pattern of a unit, and where its cells start.
+  struct Member {
+    std::size_t unit;
+    std::uint32_t first_cell;
   };
 
-  void collect_units(const AugmentProblem& problem, const AugmentProblem::Family& family,
-                     const AugmentProblem::Completion& fixed, bool merge);
-  void order_by_component(const AugmentProblem::Family& family);
-  void fill_block(const AugmentProblem::Family& family, const Block& block, std::size_t unit,
-                  double value, std::size_t index);
-  double place(const AugmentProblem::Family& family, std::uint32_t cell, std::uint32_t weight);
-  void take_back(const AugmentProblem::Family& family, std::uint32_t cell, std::uint32_t weight);
-  std::size_t n_targets(const Unit& unit) const;
+  void clear();
+  void collect_units(const AugmentProblem& problem, const Family& family, const Completion& fixed,
+                     bool merge);
+  // One item as a unit of its own; its undecided cells go to `cells`, their shapes to shapes_.
+  Unit make_unit(const AugmentProblem& problem, const AugmentProblem::Item& item,
+                 const Completion& fixed, std::vector<std::uint32_t>& cells);
+  bool is_alike(const Unit& a, const Unit& b) const;
+  void list_cells(std::vector<Member> members, std::span<const std::uint32_t> cells);
+  void order_by_component(const Family& family);
+  void fill_block(const Family& family, const Block& block, std::size_t unit, double value,
+                  std::size_t index);
+  double place(const Family& family, std::uint32_t cell, std::uint32_t weight);
+  void take_back(const Family& family, std::uint32_t cell, std::uint32_t weight);
   std::uint32_t target(const Unit& unit, std::size_t joint_value) const;
-  double price(const AugmentProblem& problem, std::size_t child, const Prices& prices,
-               std::uint32_t cell, std::size_t value) const;
-  std::vector<Difference> differences(const AugmentProblem& problem, std::size_t child,
-                                      const Prices& prices, const Unit& unit) const;
-  void unit_prices(const AugmentProblem& problem, std::size_t child, const Prices& prices,
-                   const Unit& unit, double* target, std::vector<double>& gains) const;
-  void explain_counted(const AugmentProblem& problem, std::size_t child, const Prices& prices,
-                       const Unit& unit, std::size_t state, std::span<const double> best,
-                       std::vector<CellChoice>& choices, std::vector<CellLoss>& losses) const;
+  // Leave a unit its undecided cells, and list which of its states the fixed ones allow.
+  void restrict_counted(const FamilyBound& other, const Unit& old, const Completion& fixed,
+                        Unit& unit, std::vector<std::uint32_t>& kept);
+  void restrict_joint(const FamilyBound& other, const Unit& old, const Completion& fixed,
+                      Unit& unit, std::vector<std::uint32_t>& kept);
+  void restrict_values(const FamilyBound& other, const Block& old,
+                       const std::vector<std::vector<std::uint32_t>>& kept);
+  void price_states(const FamilyPrices& prices, const Unit& unit, Scratch& scratch) const;
+  void explain_counted(const FamilyPrices& prices, const Unit& unit, std::size_t state,
+                       std::span<const double> best, std::vector<CellChoice>& choices,
+                       std::vector<CellLoss>& losses) const;
   void explain_joint(const Unit& unit, std::size_t state, std::span<const double> best,
                      std::vector<CellChoice>& choices, std::vector<CellLoss>& losses) const;
+  std::span<const double> values(const Block& block) const {
+    return std::span(values_).subspan(block.first_value, block.n_values);
+  }
+  std::span<const Unit> units(const Block& block) const {
+    return std::span(units_).subspan(block.first_unit, block.n_units);
+  }
 
   double constant_ = 0.0;
   bool is_exact_ = true;
@@ -128,6 +165,7 @@ class FamilyBound {
   // Workspace of build().
   std::vector<std::uint32_t> counts_, configs_, earlier_;
   std::vector<std::uint8_t> starts_component_;
+  DisjointSets components_;  // of parent configurations that units link
 };
 
 }  // namespace bayesmend

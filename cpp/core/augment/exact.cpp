@@ -174,8 +174,8 @@ class Worker {
     values_.resize(families.size());
     for (std::size_t a = 0; a < alive_.size(); ++a) {
       if ((a & 255) == 255 && stop_.is_over()) return false;
-      values_[alive_[a]] = bounds_[a]->maximum(
-          problem_, static_cast<std::size_t>(families[alive_[a]].child), prices_, scratch_);
+      const auto child = static_cast<std::size_t>(families[alive_[a]].child);
+      values_[alive_[a]] = bounds_[a]->maximum({problem_, prices_, child}, scratch_);
     }
     return true;
   }
@@ -238,7 +238,7 @@ class Worker {
     owner_.assign(problem_.n_cells(), AugmentProblem::kFree);
     for (std::size_t v = 0; v < problem_.n_vars(); ++v) {
       choices_.clear();
-      bounds_[chosen_[v]]->explain(problem_, v, prices_, choices_, losses_);
+      bounds_[chosen_[v]]->explain({problem_, prices_, v}, choices_, losses_);
       for (const auto& choice : choices_) {
         if (static_cast<std::size_t>(problem_.cells()[choice.cell].variable) == v)
           owner_[choice.cell] = choice.value;
