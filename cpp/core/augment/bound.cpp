@@ -308,20 +308,15 @@ void FamilyBound::restrict_joint(const FamilyBound& other, const Unit& old, cons
 // Takes over the entries of a block that stay, in order; the last unit varies fastest.
 void FamilyBound::restrict_values(const FamilyBound& other, const Block& old,
                                   const std::vector<std::vector<std::uint32_t>>& kept) {
-  const auto old_units = other.units(old);
-  const auto old_values = other.values(old);
-  std::vector<std::size_t> position(kept.size(), 0);
-  for (bool is_over = false; !is_over;) {
-    std::size_t index = 0;
-    for (std::size_t u = 0; u < kept.size(); ++u)
-      index = index * old_units[u].n_states + kept[u][position[u]];
-    values_.push_back(old_values[index]);
-    is_over = true;
-    for (std::size_t u = kept.size(); is_over && u-- > 0;) {
-      is_over = ++position[u] == kept[u].size();
-      if (is_over) position[u] = 0;
-    }
+  std::vector<std::size_t> entries{0}, longer;
+  for (std::size_t u = 0; u < kept.size(); ++u) {
+    longer.clear();
+    for (const auto entry : entries)
+      for (const auto state : kept[u])
+        longer.push_back(entry * other.units(old)[u].n_states + state);
+    entries.swap(longer);
   }
+  for (const auto entry : entries) values_.push_back(other.values(old)[entry]);
 }
 
 bool FamilyBound::sees(const Completion& fixed) const {

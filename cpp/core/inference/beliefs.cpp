@@ -18,128 +18,116 @@ Elimination::Elimination(std::span<const std::int32_t> card,
                          const std::vector<std::vector<std::uint32_t>>& scopes,
                          const std::vector<std::vector<std::int64_t>>& strides,
                          std::span<const std::uint32_t> keep, double max_joint)
-    : card_(card.begin(), card.end()), tree_(make_clique_tree(card, scopes, keep, max_joint)) {
-  const auto& cliques = tree_.cliques;
-  home_.resize(card.size());
-  home_stride_.resize(card.size());
-  table_start_.assign(1, 0);
-  message_start_.assign(1, 0);
+    : card_(card.begin(), card.end()),
+      tree_(make_clique_tree(card, scopes, keep, max_joint)),
+      home_(card.size()),
+      home_stride_(card.size()),
+      n_words_((card.size() + 63) / 64) {
   if (tree_.n_entries > kMaxTreeEntries) return;  // never to be filled
-  walks_.resize(cliques.size());
-  n_words_ = (card.size() + 63) / 64;
-  members_.assign(cliques.size() * n_words_, 0);
-  std::vector<std::int64_t> step(card.size(), 0);  // of the positions of the clique at hand
-  for (std::size_t c = 0; c < cliques.size(); ++c) {
-    const auto& clique = cliques[c];
-    auto& walk = walks_[c];
-    const std::size_t n_digits = clique.scope.size();
-    for (const auto v : clique.scope) {
-      walk.sizes.push_back(static_cast<std::uint32_t>(card[v]));
-      members_[c * n_words_ + v / 64] |= std::uint64_t{1} << (v % 64);
-    }
-    walk.n_inputs = clique.factors.size() + clique.children.size();
-    walk.strides.assign(walk.n_inputs * n_digits, 0);
-    std::size_t input = 0;
-    auto fill = [&](std::span<const std::uint32_t> scope, auto&& stride_of) {
-      for (std::size_t p = 0; p < scope.size(); ++p) {
-        const auto digit = std::ranges::find(clique.scope, scope[p]) - clique.scope.begin();
-        walk.strides[input * n_digits + static_cast<std::size_t>(digit)] += stride_of(p);
-      }
-      ++input;
-    };
-    for (const auto f : clique.factors)
-      fill(scopes[f], [&](std::size_t p) { return strides[f][p]; });
-    for (const auto child : clique.children) {
-      const auto& below = cliques[child];
-      std::int64_t stride = 1;
-      fill(std::span(below.scope).subspan(below.n_own), [&](std::size_t p) {
-        const std::int64_t own = stride;
-        stride *= card[below.scope[below.n_own + p]];
-        return own;
-      });
-    }
-    std::int64_t stride = 1;
-    for (std::size_t d = 0; d < n_digits; ++d) {
-      if (d < clique.n_own) {
-        home_[clique.scope[d]] = static_cast<std::uint32_t>(c);
-        home_stride_[clique.scope[d]] = stride;
-      }
-      stride *= card[clique.scope[d]];
-    }
-    const auto n_entries = static_cast<std::size_t>(clique.n_entries);
+  members_.assign(tree_.cliques.size() * n_words_, 0);
+  for (std::uint32_t c = 0; c < tree_.cliques.size(); ++c) {
+    walks_.push_back(make_walk(clique(c), scopes, strides));
+    note_positions(c);
+    const auto n_entries = static_cast<std::size_t>(clique(c).n_entries);
+    const auto n_own = static_cast<std::size_t>(clique(c).n_own_entries);
     table_start_.push_back(table_start_.back() + n_entries);
-    message_start_.push_back(message_start_.back() +
-                             n_entries / static_cast<std::size_t>(clique.n_own_entries));
+    message_start_.push_back(message_start_.back() + n_entries / n_own);
   }
 }
 
-std::span<const double> Beliefs::table(std::size_t clique) const {
-  const auto& start = shape_->table_start_;
-  return std::span(tables_).subspan(start[clique], start[clique + 1] - start[clique]);
+Elimination::Walk Elimination::make_walk(
+    const Clique& clique, const std::vector<std::vector<std::uint32_t>>& scopes,
+    const std::vector<std::vector<std::int64_t>>& strides) const {
+  Walk walk;
+  for (const auto v : clique.scope) walk.sizes.push_back(static_cast<std::uint32_t>(card_[v]));
+  walk.strides.assign((clique.factors.size() + clique.children.size()) * walk.sizes.size(), 0);
+  auto next = walk.strides.begin();  // of the input at hand
+  const auto stride_of = [&](std::uint32_t position) -> std::int64_t& {
+    return next[std::ranges::find(clique.scope, position) - clique.scope.begin()];
+  };
+  for (const auto f : clique.factors) {
+    for (std::size_t p = 0; p < scopes[f].size(); ++p) stride_of(scopes[f][p]) += strides[f][p];
+    next += std::ssize(walk.sizes);
+  }
+  for (const auto child : clique.children) {
+    const auto& below = tree_.cliques[child];
+    std::int64_t stride = 1;
+    for (const auto position : std::span(below.scope).subspan(below.n_own)) {
+      stride_of(position) += stride;
+      stride *= card_[position];
+    }
+    next += std::ssize(walk.sizes);
+  }
+  return walk;
+}
+
+void Elimination::note_positions(std::uint32_t c) {
+  std::size_t stride = 1;
+  for (std::size_t d = 0; d < clique(c).scope.size(); ++d) {
+    const auto position = clique(c).scope[d];
+    members_[c * n_words_ + position / 64] |= std::uint64_t{1} << (position % 64);
+    if (d < clique(c).n_own) {
+      home_[position] = c;
+      home_stride_[position] = stride;
+    }
+    stride *= walks_[c].sizes[d];
+  }
 }
 
 // Calls visit(entry) for the first entry of every run over the first digit, with `offsets_` where
 // it lies in the inputs first .. last - 1.
 template <class Visit>
 void Beliefs::walk_runs(std::size_t c, std::size_t first, std::size_t last, Visit&& visit) const {
-  const auto& steps = shape_->walks_[c];
-  const std::size_t n_digits = steps.sizes.size(), n_inputs = last - first;
+  const auto& walk = shape_->walk(c);
+  const std::size_t n_digits = walk.sizes.size(), n_inputs = last - first;
   const std::size_t n_entries = table(c).size();
-  const std::int64_t* strides = steps.strides.data() + first * n_digits;
-  digits_.assign(n_digits, 0);
+  const std::int64_t* strides = walk.strides_of(first);
+  odometer_.reset(n_digits);
   offsets_.assign(n_inputs, 0);
   for (std::size_t entry = 0;;) {
     visit(entry);
-    entry += steps.sizes[0];
+    entry += walk.sizes[0];
     if (entry == n_entries) return;
-    std::size_t d = 1;
-    while (++digits_[d] == steps.sizes[d]) {
+    const std::size_t raised = odometer_.raise(walk.sizes, 1, [&](std::size_t d) {
       for (std::size_t i = 0; i < n_inputs; ++i)
-        offsets_[i] -= strides[i * n_digits + d] * (steps.sizes[d] - 1);
-      digits_[d++] = 0;
-    }
-    for (std::size_t i = 0; i < n_inputs; ++i) offsets_[i] += strides[i * n_digits + d];
+        offsets_[i] -= strides[i * n_digits + d] * (walk.sizes[d] - 1);
+    });
+    for (std::size_t i = 0; i < n_inputs; ++i) offsets_[i] += strides[i * n_digits + raised];
   }
 }
 
 void Beliefs::multiply(std::size_t c, std::span<const double* const> factors) {
-  const auto& clique = shape_->tree().cliques[c];
-  const auto& steps = shape_->walks_[c];
-  const std::size_t n_digits = steps.sizes.size();
+  const auto& walk = shape_->walk(c);
   inputs_.clear();
-  for (const auto f : clique.factors) inputs_.push_back(factors[f]);
-  for (const auto child : clique.children)
-    inputs_.push_back(messages_.data() + shape_->message_start_[child]);
-  double* out = tables_.data() + shape_->table_start_[c];
-  const std::size_t n_entries = table(c).size();
-  std::fill_n(out, n_entries, 1.0);
-  if (n_digits == 0) return;
-  const std::size_t inner = steps.sizes[0];
+  for (const auto f : shape_->clique(c).factors) inputs_.push_back(factors[f]);
+  for (const auto child : shape_->clique(c).children) inputs_.push_back(message(child).data());
+  const auto out = entries(c);
+  std::ranges::fill(out, 1.0);
+  if (walk.sizes.empty()) return;
   walk_runs(c, 0, inputs_.size(), [&](std::size_t entry) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const double* from = inputs_[i] + offsets_[i];
-      const std::int64_t stride = steps.strides[i * n_digits];
-      for (std::size_t k = 0; k < inner; ++k) {
-        out[entry + k] *= *from;
+      const std::int64_t stride = *walk.strides_of(i);
+      for (double& value : out.subspan(entry, walk.sizes[0])) {
+        value *= *from;
         from += stride;
       }
     }
   });
   // Beside a larger one, an entry that vanished counts for nothing; if all are small, none may.
-  const double top = *std::max_element(out, out + n_entries);
+  const double top = std::ranges::max(out);
   if (top < kSmall && (top > 0.0 || is_possible(c))) multiply_logs(c);
 }
 
 // Whether some entry is a product of positive numbers.
 bool Beliefs::is_possible(std::size_t c) {
-  const auto& steps = shape_->walks_[c];
-  const std::size_t n_digits = steps.sizes.size();
+  const auto& walk = shape_->walk(c);
   bool found = false;
   walk_runs(c, 0, inputs_.size(), [&](std::size_t) {
-    for (std::size_t k = 0; k < steps.sizes[0] && !found; ++k) {
+    for (std::size_t k = 0; k < walk.sizes[0] && !found; ++k) {
       found = true;
       for (std::size_t i = 0; i < inputs_.size() && found; ++i)
-        found = input_at(i, k, steps.strides[i * n_digits]) > 0.0;
+        found = input_at(i, k, *walk.strides_of(i)) > 0.0;
     }
   });
   return found;
@@ -147,50 +135,43 @@ bool Beliefs::is_possible(std::size_t c) {
 
 // The same product by sums of logarithms, the largest entry scaled to 1.
 void Beliefs::multiply_logs(std::size_t c) {
-  const auto& steps = shape_->walks_[c];
-  const std::size_t n_digits = steps.sizes.size(), n_entries = table(c).size();
-  double* out = tables_.data() + shape_->table_start_[c];
+  const auto& walk = shape_->walk(c);
+  const auto out = entries(c);
   walk_runs(c, 0, inputs_.size(), [&](std::size_t entry) {
-    for (std::size_t k = 0; k < steps.sizes[0]; ++k) {
+    for (std::size_t k = 0; k < walk.sizes[0]; ++k) {
       out[entry + k] = 0.0;
       for (std::size_t i = 0; i < inputs_.size(); ++i)
-        out[entry + k] += std::log(input_at(i, k, steps.strides[i * n_digits]));
+        out[entry + k] += std::log(input_at(i, k, *walk.strides_of(i)));
     }
   });
-  const double top = *std::max_element(out, out + n_entries);
-  for (std::size_t entry = 0; entry < n_entries; ++entry) out[entry] = std::exp(out[entry] - top);
+  const double top = std::ranges::max(out);
+  for (double& value : out) value = std::exp(value - top);
   log_scale_ += top;
 }
 
 void Beliefs::apply_clamp(std::size_t c, std::span<const std::int32_t> clamp) {
-  const auto& clique = shape_->tree().cliques[c];
-  double* out = tables_.data() + shape_->table_start_[c];
-  const std::size_t n_entries = shape_->table_start_[c + 1] - shape_->table_start_[c];
-  for (std::size_t d = 0; d < clique.n_own; ++d) {
-    const auto position = clique.scope[d];
+  const auto out = entries(c);
+  for (const auto position : std::span(shape_->clique(c).scope).first(shape_->clique(c).n_own)) {
     if (clamp[position] < 0) continue;
-    const auto stride = static_cast<std::size_t>(shape_->home_stride_[position]);
-    const auto size = static_cast<std::size_t>(shape_->card_[position]);
-    for (std::size_t entry = 0; entry < n_entries; ++entry)
+    const std::size_t stride = shape_->home_stride(position);
+    const auto size = static_cast<std::size_t>(shape_->card()[position]);
+    for (std::size_t entry = 0; entry < out.size(); ++entry)
       if (entry / stride % size != static_cast<std::size_t>(clamp[position])) out[entry] = 0.0;
   }
 }
 
 double Beliefs::send(std::size_t c) {
-  const auto entries = table(c);
-  const auto n_own = static_cast<std::size_t>(shape_->tree().cliques[c].n_own_entries);
-  double* message = messages_.data() + shape_->message_start_[c];
-  const std::size_t n_out = shape_->message_start_[c + 1] - shape_->message_start_[c];
+  const auto n_own = static_cast<std::size_t>(shape_->clique(c).n_own_entries);
+  const auto out = message(c);
   double top = 0.0;
-  for (std::size_t s = 0; s < n_out; ++s) {
+  for (std::size_t s = 0; s < out.size(); ++s) {
     double value = 0.0;
-    for (const double entry : entries.subspan(s * n_own, n_own))
-      value = pass_ == Pass::sum ? value + entry : std::max(value, entry);
-    message[s] = value;
+    for (const double entry : table(c).subspan(s * n_own, n_own)) value = combine(value, entry);
+    out[s] = value;
     top = std::max(top, value);
   }
   if (top <= 0.0) return kImpossible;
-  for (std::size_t s = 0; s < n_out; ++s) message[s] /= top;
+  for (double& value : out) value /= top;
   return std::log(top);
 }
 
@@ -201,8 +182,8 @@ double Beliefs::collect(const Elimination& shape, std::span<const double* const>
   shape_ = &shape;
   pass_ = pass;
   log_scale_ = 0.0;
-  if (tables_.size() < shape.table_start_.back()) tables_.resize(shape.table_start_.back());
-  if (messages_.size() < shape.message_start_.back()) messages_.resize(shape.message_start_.back());
+  if (tables_.size() < shape.n_entries()) tables_.resize(shape.n_entries());
+  if (messages_.size() < shape.n_message_entries()) messages_.resize(shape.n_message_entries());
   for (std::size_t c = 0; c < shape.tree().cliques.size(); ++c) {
     multiply(c, factors);
     if (!clamp.empty()) apply_clamp(c, clamp);
@@ -214,103 +195,97 @@ double Beliefs::collect(const Elimination& shape, std::span<const double* const>
 
 void Beliefs::distribute() {
   const auto& cliques = shape_->tree().cliques;
-  for (std::size_t c = cliques.size(); c-- > 0;) {
-    const auto entries = table(c);
-    const auto& steps = shape_->walks_[c];
-    const std::size_t inner = cliques[c].children.empty() ? 0 : steps.sizes[0];
-    for (std::size_t k = 0; k < cliques[c].children.size(); ++k) {
-      const std::size_t child = cliques[c].children[k];
-      const std::size_t input = cliques[c].factors.size() + k;
-      const double* message = messages_.data() + shape_->message_start_[child];
-      const std::size_t size = shape_->message_start_[child + 1] - shape_->message_start_[child];
-      margin_.assign(size, 0.0);
-      const std::int64_t stride = steps.strides[input * steps.sizes.size()];
-      walk_runs(c, input, input + 1, [&](std::size_t entry) {
-        double* cell = &margin_[static_cast<std::size_t>(offsets_[0])];
-        for (const double value : entries.subspan(entry, inner)) {
-          *cell = pass_ == Pass::sum ? *cell + value : std::max(*cell, value);
-          cell += stride;
-        }
-      });
-      double* below = tables_.data() + shape_->table_start_[child];
-      const auto n_own = static_cast<std::size_t>(cliques[child].n_own_entries);
-      for (std::size_t s = 0; s < size; ++s) {
-        const double ratio = message[s] > 0.0 ? margin_[s] / message[s] : 0.0;
-        for (std::size_t r = 0; r < n_own; ++r) below[s * n_own + r] *= ratio;
-      }
+  for (std::size_t c = cliques.size(); c-- > 0;)
+    for (std::size_t k = 0; k < cliques[c].children.size(); ++k)
+      send_back(c, cliques[c].factors.size() + k, cliques[c].children[k]);
+}
+
+// Makes a child, whose message is the given input, agree with a clique that is final.
+void Beliefs::send_back(std::size_t c, std::size_t input, std::size_t child) {
+  const auto& walk = shape_->walk(c);
+  const auto received = message(child);
+  const std::int64_t stride = *walk.strides_of(input);
+  margin_.assign(received.size(), 0.0);
+  walk_runs(c, input, input + 1, [&](std::size_t entry) {
+    double* cell = &margin_[static_cast<std::size_t>(offsets_[0])];
+    for (const double value : table(c).subspan(entry, walk.sizes[0])) {
+      *cell = combine(*cell, value);
+      cell += stride;
     }
+  });
+  const auto below = entries(child);
+  const auto n_own = static_cast<std::size_t>(shape_->clique(child).n_own_entries);
+  for (std::size_t s = 0; s < received.size(); ++s) {
+    const double ratio = received[s] > 0.0 ? margin_[s] / received[s] : 0.0;
+    for (double& value : below.subspan(s * n_own, n_own)) value *= ratio;
   }
 }
 
 void Beliefs::marginal(std::uint32_t position, std::span<double> out) const {
-  const std::size_t c = shape_->home_[position];
-  const auto stride = static_cast<std::size_t>(shape_->home_stride_[position]);
-  const auto entries = table(c);
+  const auto from = table(shape_->home(position));
+  const std::size_t stride = shape_->home_stride(position);
   std::ranges::fill(out, 0.0);
   // Entries come in runs of `stride` with one state of the position.
-  for (std::size_t entry = 0, state = 0; entry < entries.size(); entry += stride) {
+  for (std::size_t entry = 0, state = 0; entry < from.size(); entry += stride) {
     double& cell = out[state];
-    for (const double value : entries.subspan(entry, stride))
-      cell = pass_ == Pass::sum ? cell + value : std::max(cell, value);
+    for (const double value : from.subspan(entry, stride)) cell = combine(cell, value);
     if (++state == out.size()) state = 0;
   }
   double scale = 0.0;
-  for (const double value : out)
-    scale = pass_ == Pass::sum ? scale + value : std::max(scale, value);
+  for (const double value : out) scale = combine(scale, value);
   for (double& value : out) value /= scale;
 }
 
 void Beliefs::add_factor_marginals(std::size_t c, double weight, std::span<const std::size_t> first,
                                    std::span<double> counts) const {
-  const auto entries = table(c);
-  const auto& steps = shape_->walks_[c];
-  const auto& factors = shape_->tree().cliques[c].factors;
-  const std::size_t n_digits = steps.sizes.size(), inner = steps.sizes[0];
+  const auto from = table(c);
+  const auto& walk = shape_->walk(c);
+  const auto& factors = shape_->clique(c).factors;
   double total = 0.0;
-  for (const double entry : entries) total += entry;
+  for (const double entry : from) total += entry;
   const double scale = weight / total;
   walk_runs(c, 0, factors.size(), [&](std::size_t entry) {
     for (std::size_t i = 0; i < factors.size(); ++i) {
       double* to = counts.data() + first[factors[i]] + offsets_[i];
-      const std::int64_t stride = steps.strides[i * n_digits];
-      for (std::size_t k = 0; k < inner; ++k) {
-        *to += scale * entries[entry + k];
+      const std::int64_t stride = *walk.strides_of(i);
+      for (const double value : from.subspan(entry, walk.sizes[0])) {
+        *to += scale * value;
         to += stride;
       }
     }
   });
 }
 
-std::size_t Beliefs::block_start(const Clique& clique, std::span<const std::uint8_t> states) const {
-  auto stride = static_cast<std::size_t>(clique.n_own_entries);
-  std::size_t start = 0;
+std::span<const double> Beliefs::own_block(std::size_t c,
+                                           std::span<const std::uint8_t> states) const {
+  const auto& clique = shape_->clique(c);
+  const auto n_own = static_cast<std::size_t>(clique.n_own_entries);
+  std::size_t stride = n_own, start = 0;
   for (std::size_t d = clique.n_own; d < clique.scope.size(); ++d) {
     start += stride * states[clique.scope[d]];
-    stride *= static_cast<std::size_t>(shape_->card_[clique.scope[d]]);
+    stride *= shape_->walk(c).sizes[d];
   }
-  return start;
+  return table(c).subspan(start, n_own);
 }
 
 void Beliefs::write_states(const Clique& clique, std::size_t entry,
                            std::span<std::uint8_t> states) const {
   for (std::size_t d = 0; d < clique.n_own; ++d) {
-    const auto size = static_cast<std::size_t>(shape_->card_[clique.scope[d]]);
+    const auto size = static_cast<std::size_t>(shape_->card()[clique.scope[d]]);
     states[clique.scope[d]] = static_cast<std::uint8_t>(entry % size);
     entry /= size;
   }
 }
 
 bool Beliefs::decode(std::span<std::uint8_t> states) const {
-  const auto& cliques = shape_->tree().cliques;
   bool is_unique = true;
-  for (std::size_t c = cliques.size(); c-- > 0;) {
-    const auto n_own = static_cast<std::size_t>(cliques[c].n_own_entries);
-    const auto block = table(c).subspan(block_start(cliques[c], states), n_own);
-    const double bar = *std::ranges::max_element(block) * (1.0 - kTie);
+  for (std::size_t c = shape_->tree().cliques.size(); c-- > 0;) {
+    const auto block = own_block(c, states);
+    const double bar = std::ranges::max(block) * (1.0 - kTie);
     const auto chosen = std::ranges::find_if(block, [&](double value) { return value >= bar; });
     is_unique = is_unique &&
                 std::none_of(chosen + 1, block.end(), [&](double value) { return value >= bar; });
-    write_states(cliques[c], static_cast<std::size_t>(chosen - block.begin()), states);
+    write_states(shape_->clique(c), static_cast<std::size_t>(chosen - block.begin()), states);
   }
   return is_unique;
 }

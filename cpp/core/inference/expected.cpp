@@ -180,52 +180,28 @@ void ExpectedCounts::recall(std::size_t number, Scratch& scratch) const {
 }
 
 std::vector<double> ExpectedCounts::marginalise(std::size_t number, Scratch& scratch) const {
-  const auto& instance = holes_.instances()[number];
-  const Piece& piece = holes_.pieces()[instance.piece];
+  const std::size_t piece = holes_.instances()[number].piece;
   const auto& posterior = posteriors_[number];
-  auto& steps = scratch.steps;
-  steps.assign(piece.card.size(), 0);
   std::size_t size = 1;
+  scratch.strides_of_part.clear();
   for (const auto p : scratch.positions) {
-    steps[p] = size;
-    size *= static_cast<std::size_t>(piece.card[p]);
+    scratch.strides_of_part.push_back(size);
+    size *= static_cast<std::size_t>(holes_.pieces()[piece].card[p]);
   }
   std::vector<double> part(size, 0.0);
-  const bool is_joint = joint_shape_[instance.piece] != nullptr;
   std::span<const double> table(beliefs_), conditional(conditionals_);
   if (posterior.is_kept) {
-    table = table.subspan(posterior.first_entry, posterior.n_entries);
-    if (!is_joint)
-      conditional = conditional.subspan(posterior.first_conditional, posterior.n_entries);
+    table = table.subspan(posterior.first_entry);
+    conditional = conditional.subspan(posterior.first_conditional);
   } else {
     recall(number, scratch);
     table = scratch.table;
     conditional = scratch.conditional;
   }
-  if (!is_joint) {
-    scratch.strides_of_part.clear();
-    for (const auto p : scratch.positions) scratch.strides_of_part.push_back(steps[p]);
-    scratch.join.max_remembered = max_remembered_;
-    piece.elimination->join(table, conditional, scratch.positions, scratch.strides_of_part,
-                            static_cast<std::uint32_t>(number), scratch.join, part);
-    return part;
-  }
-  // Walk through the joint table, last position fastest, and add up what is not asked for.
-  const std::size_t n = piece.card.size();
-  auto& digits = scratch.digits;
-  digits.assign(n, 0);
-  const auto inner = static_cast<std::size_t>(piece.card[n - 1]);
-  for (std::size_t entry = 0, cell = 0;;) {
-    for (std::size_t k = 0; k < inner; ++k) part[cell + k * steps[n - 1]] += table[entry + k];
-    entry += inner;
-    if (entry == table.size()) return part;
-    std::size_t d = n - 2;
-    while (++digits[d] == static_cast<std::uint32_t>(piece.card[d])) {
-      cell -= steps[d] * (digits[d] - 1);
-      digits[d--] = 0;
-    }
-    cell += steps[d];
-  }
+  scratch.joiner.join(shape_of(piece), table, conditional, scratch.positions,
+                      scratch.strides_of_part, static_cast<std::uint32_t>(number), max_remembered_,
+                      part);
+  return part;
 }
 
 void ExpectedCounts::spread_single(std::int32_t variable, std::size_t stride,

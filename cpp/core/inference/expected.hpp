@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/inference/holes.hpp"
+#include "core/inference/joins.hpp"
 
 namespace bayesmend {
 
@@ -113,9 +114,8 @@ class ExpectedCounts::Scratch {
   std::size_t n_shared = 0;  // numbers in them
   Beliefs beliefs;
   std::vector<const double*> factors;
-  std::vector<std::uint32_t> digits;
-  std::vector<std::size_t> steps, strides_of_part;
-  Elimination::JoinScratch join;
+  std::vector<std::size_t> strides_of_part;
+  Joiner joiner;
   std::size_t recalled = static_cast<std::size_t>(-1);  // the instance in these two
   std::vector<double> table, conditional;
 };
