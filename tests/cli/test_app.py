@@ -187,7 +187,12 @@ def test_states_of_numbers_and_booleans_are_found_in_every_kind_of_file(tmp_path
 def test_summary_discretizes(tmp_path):
     path = tmp_path / "n.csv"
     path.write_text("x\n" + "\n".join(str(n) for n in range(100)) + "\n")
-    assert "discretize" in fails(1, "summary", path)
+    assert fails(1, "summary", path) == (
+        "Error: variable 'x' has 100 distinct numeric values, more than "
+        "--max-numeric-states 20. Discretize it with --discretize x=4, list its states "
+        "with --states x=A,B,..., or raise --max-numeric-states."
+    )
+    assert "x " in ok("summary", path, "--max-numeric-states", 100)
     for how in ("x=4", "x=quantile:4", "x=uniform:4", "x=cuts:10,20,30"):
         report = json.loads(ok("summary", path, "--json", "--discretize", how))
         assert len(report["variables"][0]["states"]) == 4
@@ -374,7 +379,7 @@ def test_hide_warns_when_there_are_too_few_cells(table):
         "Warning: there were too few suitable cells, so all were hidden: "
         "2 of 9 asked in 'smoke'.\n"
     )
-    assert "leave strict out" in fails(1, "hide", table, *way, "--strict")
+    assert "leave --strict out" in fails(1, "hide", table, *way, "--strict")
 
 
 def test_hide_checks_both_outputs_first(asia, tmp_path):
@@ -413,11 +418,11 @@ def test_hide_explains_wrong_usage(table, args, message):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--mcar", "1.5"], "rate must be a number between 0 and 1. Got 1.5 instead"),
+        (["--mcar", "1.5"], "--mcar must be a number between 0 and 1. Got 1.5"),
         (["--mcar", "0.1", "--variables", "smok"], "no variable named 'smok'"),
         (["--mnar", "0.1", "--odds", "smoke=x:1"], "has no state 'x' to give odds for"),
         (["--per-variable", "1", "--value", "q"], "no chosen variable has value 'q'"),
-        (["--per-variable", "1"], "give either value, a label, or state"),
+        (["--per-variable", "1"], "give either --value, a label, or --state"),
     ],
 )
 def test_hide_reports_wrong_requests(table, args, message):

@@ -235,7 +235,7 @@ def test_every_structure_solver_serves_the_local_search(solver, holed, tmp_path)
             "--locality must be an integer >= 1.",
         ),
         (("--gap", "-1"), "--gap must be a number of nats >= 0."),
-        (("--require", "smoke,x"), "required names 'x', which is no variable."),
+        (("--require", "smoke,x"), "--require names 'x', which is no variable."),
         (("--tier", "asia", "--tier", "asia"), "variable 'asia' is in two tiers."),
     ],
 )

@@ -162,7 +162,7 @@ def test_an_arc_is_a_pair(option, asia, tmp_path):
         (("--ess", "0"), "--ess must be a finite number > 0."),
         (("--max-parents", "-1"), "--max-parents must be an integer >= 0."),
         (("--time-limit", "0"), "--time-limit must be a number of seconds > 0."),
-        (("--require", "smoke,x"), "required names 'x', which is no variable."),
+        (("--require", "smoke,x"), "--require names 'x', which is no variable."),
         (("--tier", "asia", "--tier", "asia"), "variable 'asia' is in two tiers."),
     ],
 )

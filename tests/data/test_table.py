@@ -470,8 +470,8 @@ def test_many_numbers_are_refused_with_the_remedy(make):
     message = fails(make({"age": list(range(30))}))
     assert message == (
         "variable 'age' has 30 distinct numeric values, more than"
-        " max_numeric_states=20. Discretize it with discretize={'age': 4}, or list its"
-        " states in states={...}, or raise max_numeric_states."
+        " max_numeric_states=20. Discretize it with discretize={'age': 4}, list its"
+        " states with states={'age': [...]}, or raise max_numeric_states."
     )
     message = fails(make({"age": [k / 8 for k in range(3000)]}))
     assert message.startswith("variable 'age' has 3000 distinct numeric values, and")

@@ -151,7 +151,7 @@ def test_a_single_limit_is_an_integer():
 
 def test_an_arc_both_required_and_forbidden_is_named():
     refused(
-        r"arc a -> b is required, but 'forbidden' excludes it\. Drop one of the two",
+        r"arc a -> b is required, but it is in forbidden\. Drop one of the two",
         required=[("a", "b")],
         forbidden=[("a", "b")],
     )

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from bayesmend._spelling import spelling
 from bayesmend.cli.options import Force, Json, Reading, Seed, TableOut, pair, words
 from bayesmend.cli.terminal import (
     check_outputs,
@@ -130,7 +131,9 @@ def hide(
     mechanism, options = request.choose()
     check_outputs([out, truth], force=force, are_tables=True)
     amount = options.pop(mechanism)
-    hidden = _MECHANISMS[mechanism](reading.table(), amount, seed=seed, **options)
+    data, hide_cells = reading.table(), _MECHANISMS[mechanism]
+    with spelling(lambda name, *_: _flag(mechanism) if name == "rate" else None):
+        hidden = hide_cells(data, amount, seed=seed, **options)
     write_through(out, hidden.data.write_csv)
     if truth is not None:
         write_through(truth, hidden.write_csv)

@@ -175,6 +175,14 @@ class Reading(Rows):
         list[str] | None,
         _repeated("--states", "NAME=A,B,...", "States of a variable, in order"),
     ] = None
+    max_numeric_states: Annotated[
+        int,
+        typer.Option(
+            "--max-numeric-states",
+            metavar="N",
+            help="Most distinct numbers that are taken as states.",
+        ),
+    ] = defaults_of(IncompleteData.from_table).max_numeric_states
 
     def table(self) -> IncompleteData:
         """Read the table."""
@@ -184,6 +192,7 @@ class Reading(Rows):
                 path,
                 missing=self.markers,
                 states={name: _labels(rest) for name, rest in pairs} or None,
+                max_numeric_states=self.max_numeric_states,
                 discretize=self.cuts,
             )
 

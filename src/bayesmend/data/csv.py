@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend._files import PathLike, file_suffix, unpack
+from bayesmend._spelling import spell
 from bayesmend.data.sources import (
     FRAME_SUFFIXES,
     Origin,
@@ -350,7 +351,7 @@ def _missing_text(markers: frozenset[str], *, has_missing: bool) -> str:
     if not has_missing or "" in markers:
         return ""
     if not markers:
-        message = "missing cells need a marker. Give one in missing=."
+        message = f"missing cells need a marker. Give one in {spell('missing')}."
         raise DataError(message)
     return min(markers)
 
@@ -366,7 +367,7 @@ def _plain_text(name: str, state: Label, markers: frozenset[str]) -> str:
     if text.strip(BLANKS) in markers:
         message = (
             f"state {text!r} of variable {name!r} would read back as missing. Rename"
-            " it, or list other markers in missing=."
+            f" it, or list other markers in {spell('missing')}."
         )
         raise DataError(message)
     _encode(text)

@@ -14,6 +14,7 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._spelling import spell
 from bayesmend.data.csv import open_source
 from bayesmend.data.restore import INTERVALS, replace_columns, restore_column
 from bayesmend.data.sources import Source
@@ -257,7 +258,7 @@ def _fit_cuts(
     if numbers.size == 0:
         message = (
             f"variable {name!r} has no numbers to choose cut points from. Give the cut"
-            f" points: discretize={{{name!r}: [...]}}."
+            f" points in {spell('discretize')}."
         )
         raise DataError(message)
     low, high = float(numbers.min()), float(numbers.max())

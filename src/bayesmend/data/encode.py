@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer
+from bayesmend._spelling import spell
 from bayesmend.data.discretize import Cutting, Discretization, cut_names, fit_source
 from bayesmend.data.restore import INTERVALS
 from bayesmend.data.sources import Origin, Source, is_missing
@@ -80,8 +81,8 @@ def encode(source: Source, options: Options) -> Encoded:
         position_of(name, variables)
         if name in declared:
             message = (
-                f"variable {name!r} is in states and in discretize. Name it in one of"
-                " them."
+                f"variable {name!r} is in {spell('states')} and in"
+                f" {spell('discretize')}. Name it in one of them."
             )
             raise ParameterError(message)
     coder = Coder(source, names, markers, cut, options.discretize, weight_at)
@@ -246,7 +247,8 @@ def _declared_states(
         if isinstance(state, str) and state.strip(BLANKS) in markers:
             message = (
                 f"state {state!r} of variable {column.name!r} is also a missing marker."
-                " Remove it from states={...}, or list the markers in missing=."
+                f" Remove it from {spell('states')}, or list the markers in"
+                f" {spell('missing')}."
             )
             raise DataError(message)
     return states
@@ -279,13 +281,12 @@ def _check_count(column: Column, kept: Sequence[Label], max_numeric: int) -> Non
     n_states = column.n_distinct - (len(column.values) - len(kept))
     if n_states == 0:
         message = (
-            f"variable {name!r} is missing in every row. Drop it, or list its states"
-            " in states={...}."
+            f"variable {name!r} is missing in every row. Drop it, or list its states:"
+            f" {spell('states', {name: ...})}."
         )
         if column.n_rows == 0:
-            message = (
-                f"variable {name!r} has no rows. List its states in states={{...}}."
-            )
+            listed = spell("states", {name: ...})
+            message = f"variable {name!r} has no rows. List its states: {listed}."
         raise DataError(message)
     is_number = column.kind == "number" or (
         column.kind == "text" and all(is_number_text(value) for value in kept)
@@ -302,17 +303,17 @@ def _check_count(column: Column, kept: Sequence[Label], max_numeric: int) -> Non
 
 
 def _too_many_numbers(column: Column, n_states: int, max_numeric: int) -> str:
-    name = column.name
+    name, cut = column.name, spell("discretize", {column.name: 4})
     start = f"variable {name!r} has {_many(column, n_states)} distinct numeric values"
     if n_states > MAX_STATES:
         return (
             f"{start}, and a variable has at most {MAX_STATES} states. Discretize it"
-            f" with discretize={{{name!r}: 4}}."
+            f" with {cut}."
         )
     return (
-        f"{start}, more than max_numeric_states={max_numeric}. Discretize it with"
-        f" discretize={{{name!r}: 4}}, or list its states in states={{...}}, or raise"
-        " max_numeric_states."
+        f"{start}, more than {spell('max_numeric_states', max_numeric)}. Discretize it"
+        f" with {cut}, list its states with {spell('states', {name: ...})}, or raise"
+        f" {spell('max_numeric_states')}."
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer
+from bayesmend._spelling import spell
 from bayesmend.errors import CycleError, ParameterError
 from bayesmend.graph.dag import Dag
 
@@ -124,7 +125,7 @@ _PARTS = {
 def _tuple_of(part: object, name: str, what: str) -> tuple[str, ...]:
     # A string would fall apart into its letters.
     if isinstance(part, str) or not isinstance(part, Iterable):
-        msg = f"{name} must hold {what}. Got {part!r} instead."
+        msg = f"{spell(name)} must hold {what}. Got {part!r} instead."
         raise ParameterError(msg)
     return tuple(part)
 
@@ -132,7 +133,10 @@ def _tuple_of(part: object, name: str, what: str) -> tuple[str, ...]:
 def _index(name: str, index: Mapping[str, int], where: str) -> int:
     if name not in index:
         available = ", ".join(index)
-        msg = f"{where} names {name!r}, which is no variable. Available: {available}."
+        msg = (
+            f"{spell(where)} names {name!r}, which is no variable. "
+            f"Available: {available}."
+        )
         raise ParameterError(msg)
     return index[name]
 
@@ -143,11 +147,12 @@ def _indices(
     pairs = []
     for arc in arcs:
         if len(arc) != 2:
-            msg = f"{where} must hold (parent, child) pairs. Got {arc!r} instead."
+            what = f"{spell(where)} must hold (parent, child) pairs"
+            msg = f"{what}. Got {arc!r} instead."
             raise ParameterError(msg)
         parent, child = (_index(name, index, where) for name in arc)
         if parent == child:
-            msg = f"{where} holds an arc from {arc[0]!r} to itself."
+            msg = f"{spell(where)} holds an arc from {arc[0]!r} to itself."
             raise ParameterError(msg)
         pairs.append((parent, child))
     return pairs
@@ -169,8 +174,8 @@ def _tier_of(
 
 
 def _refuse_required(parent: str, child: str, by_tiers: bool) -> None:
-    reason = "the tiers forbid" if by_tiers else "'forbidden' excludes"
-    msg = f"arc {parent} -> {child} is required, but {reason} it. Drop one of the two."
+    reason = "the tiers forbid it" if by_tiers else f"it is in {spell('forbidden')}"
+    msg = f"arc {parent} -> {child} is required, but {reason}. Drop one of the two."
     raise ParameterError(msg)
 
 
@@ -182,7 +187,7 @@ def _check_required(
         msg = (
             f"{len(parents)} parents of {names[child]!r} are required "
             f"({', '.join(parents)}), but it may have at most {limit[child]}. "
-            "Raise max_parents or drop one."
+            f"Raise {spell('max_parents')} or drop one."
         )
         raise ParameterError(msg)
     try:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer, check_number
+from bayesmend._spelling import spell
 from bayesmend.data.states import MISSING, Label, listing
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
@@ -63,7 +64,9 @@ def checked_odds(
     for name, by_label in (odds or {}).items():
         variable = table.index(name)
         if variable not in within:
-            message = f"odds are given for {name!r}, which is not in {where}. Add it."
+            message = (
+                f"odds are given for {name!r}, which is not in {spell(where)}. Add it."
+            )
             raise ParameterError(message)
         log_odds = np.zeros(len(table.states[variable]))
         for label, value in by_label.items():
@@ -202,7 +205,10 @@ def value_codes(
 ) -> dict[int, int | None]:
     """Return the wanted code of each target; None where it has no such state."""
     if (value is None) == (state is None):
-        message = "give either value, a label, or state, a position from 0."
+        message = (
+            f"give either {spell('value')}, a label, or {spell('state')}, a position "
+            "from 0."
+        )
         raise ParameterError(message)
     codes: dict[int, int | None]
     if state is not None:
@@ -230,14 +236,16 @@ def mar_variables(
     if variables is None:
         targets = [t for t in range(table.n_vars) if t not in causes]
         if not targets:
-            message = "depends_on names every variable, so none is left to hide."
+            causes_of = spell("depends_on")
+            message = f"{causes_of} names every variable, so none is left to hide."
             raise ParameterError(message)
         return causes, targets
     targets = targets_of(table, variables)
     for both in set(causes) & set(targets):
         message = (
-            f"{table.names[both]!r} is in depends_on and in variables. What missing "
-            "at random depends on stays observed: remove it from one of them."
+            f"{table.names[both]!r} is in {spell('depends_on')} and in "
+            f"{spell('variables')}. What missing at random depends on stays observed: "
+            "remove it from one of them."
         )
         raise ParameterError(message)
     return causes, targets
@@ -252,7 +260,7 @@ def targets_of(
     names = [names] if isinstance(names, str) else list(names)
     if not names or len(set(names)) < len(names):
         message = (
-            f"{parameter} must name one or more variables, each once. "
+            f"{spell(parameter)} must name one or more variables, each once. "
             f"Got {names!r} instead."
         )
         raise ParameterError(message)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._files import PathLike, write_text
+from bayesmend._spelling import spell
 from bayesmend.data.states import MISSING, Label
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError, ParameterError, ShortfallWarning
@@ -225,7 +226,7 @@ def _report(shortfalls: Sequence[Shortfall], *, strict: bool) -> None:
     if strict:
         message = (
             f"there are too few suitable cells to hide: {counts}. "
-            "Ask for fewer, or leave strict out to hide all there are."
+            f"Ask for fewer, or leave {spell('strict')} out to hide all there are."
         )
         raise ParameterError(message)
     message = f"there were too few suitable cells, so all were hidden: {counts}."

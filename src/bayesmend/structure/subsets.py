@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bayesmend import _core
 from bayesmend._checks import check_integer
 from bayesmend._clock import Clock, Progress, available_memory
+from bayesmend._spelling import spell
 from bayesmend.errors import ParameterError
 from bayesmend.outcome import Certificate, Stopped
 from bayesmend.structure.order import solve_order
@@ -130,7 +131,8 @@ def _check_memory(n_vars: int, *, through: bool) -> None:
     if n_vars > _MAX_VARS or needed > 0.9 * available_memory():
         msg = (
             f"exact search over {n_vars} variables by subsets needs about "
-            f"{needed / 1e9:.3g} GB. Use solver='ilp' or solver='order' instead."
+            f"{needed / 1e9:.3g} GB. Use {spell('solver', 'ilp')} or "
+            f"{spell('solver', 'order')} instead."
         )
         raise ParameterError(msg)
 

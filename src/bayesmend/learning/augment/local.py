@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayesmend import _core
 from bayesmend._checks import check_integer
 from bayesmend._clock import Clock, Progress, available_memory
+from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints
@@ -156,7 +157,7 @@ def check_program(n_vars: int) -> None:
     if n_vars > 30 or needed > 0.8 * available_memory():
         msg = (
             f"exact search over {n_vars} variables needs about {needed / 1e9:.3g} GB. "
-            "Use method='local' with solver='order' instead."
+            f"Use {spell('method', 'local')} with {spell('solver', 'order')} instead."
         )
         raise ParameterError(msg)
 

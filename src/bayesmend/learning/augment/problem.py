@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend._clock import available_memory, limited_calls
+from bayesmend._spelling import spell
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError, ParameterError
@@ -134,7 +135,8 @@ class PatternProblem:
             with limited_calls(time_limit):
                 return _core.Augmenter(*arguments)
         except ValueError as error:
-            msg = f"{error}. Use a smaller max_parents, or solver='order'."
+            fewer, order = spell("max_parents"), spell("solver", "order")
+            msg = f"{error}. Use a smaller {fewer}, or {order}."
             raise ParameterError(msg) from None
 
     def dag_mender(self, dag: Dag) -> _core.DagMender:
@@ -144,7 +146,7 @@ class PatternProblem:
         try:
             return _core.DagMender(*arguments)
         except ValueError as error:
-            msg = f"{error}. Use a smaller max_parents."
+            msg = f"{error}. Use a smaller {spell('max_parents')}."
             raise ParameterError(msg) from None
 
     def dag(self, parents: Sequence[Sequence[int]]) -> Dag:

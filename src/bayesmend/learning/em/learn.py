@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Clock, Progress
+from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ConvergenceWarning
 from bayesmend.graph.constraints import Constraints, ParentRules
@@ -30,7 +31,6 @@ from bayesmend.structure.solve import Solver, check_solver
 __all__ = ["complete_by_em", "learn_em"]
 
 # What to do when exact inference does not fit into memory.
-_REMEDY = "or lower max_parents"
 # Of the short run that only leads to a completion.
 _FEW_STEPS, _COARSE = 5, 1e-3
 
@@ -129,7 +129,12 @@ def learn_em(
     method = "em-hard" if hard else "em"
     search = Search(
         table=Table.of(
-            table, Engine(n_threads=n_threads, max_memory=max_memory, remedy=_REMEDY)
+            table,
+            Engine(
+                n_threads=n_threads,
+                max_memory=max_memory,
+                remedy=f"or lower {spell('max_parents')}",
+            ),
         ),
         score=Score.of(score, ess=ess),
         rules=(constraints or Constraints()).rules(
@@ -225,7 +230,8 @@ def _note_of(search: Search) -> dict[str, str]:
     ends = "start ended" if n_dense == 1 else "starts ended"
     return {
         "note": f"{n_dense} {ends} at a structure too dense for exact inference within "
-        "max_memory; lower max_parents, or raise max_memory"
+        f"{spell('max_memory')}; lower {spell('max_parents')}, or raise "
+        f"{spell('max_memory')}"
     }
 
 
