@@ -1,5 +1,7 @@
 """Runs a command of the terminal within the test process."""
 
+import csv
+import io
 import os
 import select
 import time
@@ -26,6 +28,11 @@ def fails(code, *args, stdin=None, app=app):
     assert (result.exit_code, result.stdout) == (code, "")
     assert code == 2 or result.stderr.count("\n") == 1
     return result.stderr.splitlines()[-1]
+
+
+def rows_of(text):
+    """Read CSV text, a dict per row."""
+    return list(csv.DictReader(io.StringIO(text)))
 
 
 def read_until(terminal, text, seconds=60.0):

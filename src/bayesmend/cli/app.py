@@ -30,7 +30,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # Rich alone would double the time of --help.
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="A command explains its options: bayesmend COMMAND --help",
+    epilog="Start with bayesmend demo; bayesmend COMMAND --help has the options.",
 )
 
 

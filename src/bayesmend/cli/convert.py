@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from bayesmend.cli.options import Force, Net, read_net
-from bayesmend.cli.terminal import STREAM, check_outputs, notice, write_through
+from bayesmend.cli.terminal import STREAM, check_outputs, write_through
 from bayesmend.formats import MODULES, write_network
 
 __all__ = ["convert"]
@@ -40,4 +40,3 @@ def convert(
         raise typer.BadParameter(message)
     check_outputs([out], force=force)
     write_through(out, partial(write_network, read_net(net)), suffix=f".{to}")
-    notice(f"Wrote {out}.")

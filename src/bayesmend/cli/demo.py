@@ -33,7 +33,10 @@ def demo(
         typer.Option(metavar="DIR", help="Folder for the files; made if needed."),
     ] = Path("demo"),
 ) -> None:
-    """Draw rows of the ASIA network, hide cells, learn from what is left."""
+    """Show the main job on rows of the ASIA network.
+
+    Draws rows, hides cells, learns from what is left, and compares with the truth.
+    """
     folder = Folder(out, force=True)
     folder.check(_FILES)
     _check_others(out)

@@ -76,9 +76,11 @@ def learn(
     max_memory: MaxMemory = _default.max_memory,
     reading: Reading,
 ) -> None:
-    """Learn a network from a table with missing cells, and mend the table.
+    """Learn a network from a table, and mend its missing cells.
 
-    Ctrl-C and --time-limit end the search; the best answer so far is written.
+    Writes network.bif, completed.csv, cells.csv (each mended cell), result.json and
+    report.html. Ctrl-C and --time-limit end the search; the best answer so far is
+    written.
     """
     folder.check(OUTPUTS)
     own: dict[str, Any] = {

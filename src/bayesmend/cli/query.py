@@ -29,9 +29,10 @@ _default = defaults_of(run)
 def query(
     *,
     net: Net,
-    target: Annotated[
+    targets: Annotated[
         list[str] | None,
         typer.Option(
+            "--target",
             metavar="A,B,...",
             help="Variables asked about; by default all that are not given. May be "
             "repeated.",
@@ -57,13 +58,13 @@ def query(
     json: Json = False,
 ) -> None:
     """Ask a network for distributions, given what is known."""
-    targets = words(target)
-    if targets is not None and not all(name.strip() for name in targets or [""]):
-        message = f"--target must name variables. Got {','.join(target or [])!r}."
+    names = words(targets)
+    if names is not None and not all(name.strip() for name in names or [""]):
+        message = f"--target must name variables. Got {','.join(targets or [])!r}."
         raise typer.BadParameter(message)
     answer = run(
         read_net(net),
-        targets,
+        names,
         given=_evidence(given),
         joint=joint,
         method=method,  # type: ignore[arg-type]

@@ -56,7 +56,7 @@ class Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; exit 1 for an error and 130 for Ctrl-C."""
         try:
-            with _warnings_on_stderr(), spelling(self._spell):
+            with _warnings_on_stderr(), spelling(self.spell):
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             sys.stderr.write("Interrupted.\n")
@@ -73,7 +73,7 @@ class Command(TyperCommand):
                 traceback.print_exc()
             raise typer.Exit(1) from None
 
-    def _spell(self, name: str, *value: object) -> str | None:
+    def spell(self, name: str, *value: object) -> str | None:
         """Name the option that stands for a parameter of the library."""
         options = {p.name: p for p in self.params if p.param_type_name == "option"}
         if name not in options:
@@ -170,6 +170,7 @@ def write_through(
     """Let a function write a file, and show it on stdout when none is named."""
     if out is not None and str(out) != STREAM:
         write(out)
+        notice(f"Wrote {out}.")
         return
     with tempfile.TemporaryDirectory(prefix="bayesmend-") as folder:
         path = Path(folder, f"stdout{suffix}")

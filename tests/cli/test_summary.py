@@ -1,0 +1,93 @@
+"""The command summary, and the options by which tables are read."""
+
+import gzip
+import json
+
+import pytest
+from support.clirunner import fails, ok
+
+from bayesmend.data.table import IncompleteData
+
+
+def test_summary_prints_the_summary_of_the_table(table):
+    assert ok("summary", table) == f"{IncompleteData.from_table(table).summary()}\n"
+
+
+def test_summary_as_json_is_the_dict_of_the_summary(table):
+    expected = json.loads(
+        json.dumps(IncompleteData.from_table(table).summary().to_dict())
+    )
+    assert json.loads(ok("summary", table, "--json")) == expected
+
+
+@pytest.mark.parametrize(
+    "pack", [str.encode, lambda text: gzip.compress(text.encode())]
+)
+def test_summary_reads_stdin(table, pack):
+    assert ok("summary", "-", stdin=pack(table.read_text())) == ok("summary", table)
+
+
+def test_summary_takes_missing_markers(table):
+    report = json.loads(ok("summary", table, "--json", "--missing", "no"))
+    assert "no" not in json.dumps(report["variables"][0])
+
+
+def test_summary_takes_states(table):
+    text = ok("summary", table, "--states", "smoke=yes,no,never")
+    assert "never" in text
+
+
+def test_states_of_numbers_and_booleans_are_found_in_every_kind_of_file(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"n": [0, 1], "b": [True, False]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for name, kind in (("t.parquet", int), ("t.csv", str)):
+        options = ["--states", "n=2,1,0", "--states", "b=True,False"]
+        report = json.loads(ok("summary", tmp_path / name, "--json", *options))
+        assert report["variables"][0]["states"] == [kind(2), kind(1), kind(0)]
+
+
+def test_summary_discretizes(tmp_path):
+    path = tmp_path / "n.csv"
+    path.write_text("x\n" + "\n".join(str(n) for n in range(100)) + "\n")
+    assert fails(1, "summary", path) == (
+        "Error: variable 'x' has 100 distinct numeric values, more than "
+        "--max-numeric-states 20. Discretize it with --discretize x=4, list its states "
+        "with --states x=A,B,..., or raise --max-numeric-states."
+    )
+    assert "x " in ok("summary", path, "--max-numeric-states", 100)
+    for how in ("x=4", "x=quantile:4", "x=uniform:4", "x=cuts:10,20,30"):
+        report = json.loads(ok("summary", path, "--json", "--discretize", how))
+        assert len(report["variables"][0]["states"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (
+            ["--states", "smoke"],
+            "--states must look like NAME=VALUE. Got 'smoke' instead",
+        ),
+        (
+            ["--discretize", "x"],
+            "--discretize must look like NAME=VALUE. Got 'x' instead",
+        ),
+        (["--discretize", "x=many:4"], "--discretize must look like"),
+        (["--discretize", "x=cuts:a"], "--discretize must look like"),
+    ],
+)
+def test_a_malformed_option_is_a_usage_error(table, args, message):
+    assert message in fails(2, "summary", table, *args)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    message = fails(1, "summary", tmp_path / "no.csv")
+    assert message.startswith("Error: ")
+    assert str(tmp_path / "no.csv") in message
+
+
+def test_a_broken_table_on_stdin_is_called_stdin():
+    message = fails(1, "summary", "-", stdin="a,b\n1,2\n1,2,3\n")
+    assert "<stdin>" in message
+    assert "bayesmend-" not in message
