@@ -8,11 +8,11 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend.data.states import find_state
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.hiding.mechanisms import hide_mar, hide_mcar, hide_mnar
-from bayesmend.hiding.odds import find_state, observed_rows
-from bayesmend.hiding.record import Hidden, punch
+from bayesmend.hiding.record import Hidden, observed_rows, punch
 from bayesmend.seed import as_generator
 
 __all__ = [

@@ -192,6 +192,18 @@ def match_states(known: tuple[Label, ...], given: Sequence[Label]) -> NDArray[np
     return table
 
 
+def find_state(known: tuple[Label, ...], label: Label) -> int | None:
+    """Return the code of a label, which may differ in type only, or None.
+
+    Examples
+    --------
+    >>> find_state((0, 1), "1"), find_state((0, 1), "2")
+    (1, None)
+    """
+    code = int(match_states(known, [label])[0])
+    return None if code == MISSING else code
+
+
 def unknown_label(
     name: str, known: tuple[Label, ...], label: object, where: str = ""
 ) -> DataError:

@@ -29,38 +29,31 @@ When fewer suitable cells exist than were asked for, all of them are hidden, a
 ``strict=True`` nothing is hidden and `ParameterError` is raised instead.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer, check_number
-from bayesmend.data.states import Label
+from bayesmend._spelling import spell
+from bayesmend.data.states import Label, find_state, listing
 from bayesmend.data.table import IncompleteData
-from bayesmend.hiding.odds import (
-    Odds,
-    by_state,
-    checked_odds,
-    draw,
-    group_rows,
-    log_effect,
-    mar_variables,
-    observed_rows,
-    targets_of,
-    value_codes,
-)
-from bayesmend.hiding.record import Hidden, Picks, Shortfall, punch
+from bayesmend.errors import ParameterError
+from bayesmend.hiding.odds import LogOdds, Odds, draw, group_rows
+from bayesmend.hiding.record import Hidden, observed_rows, punch
 from bayesmend.seed import Seed, as_generator
 
 __all__ = [
-    "Hidden",
-    "Shortfall",
     "hide_mar",
     "hide_mcar",
     "hide_mnar",
     "hide_value_of",
     "hide_value_per_variable",
 ]
+
+Grouped: TypeAlias = tuple[NDArray[np.integer], NDArray[np.float64], dict[str, Any]]
+"""The group of each row, the log-odds of each group, and the odds for the record."""
 
 
 def hide_mcar(
@@ -74,13 +67,13 @@ def hide_mcar(
 
     Parameters
     ----------
-    data : IncompleteData or table
-        The table; what `IncompleteData.from_table` reads is accepted.
+    data : IncompleteData, frame, array, mapping or path
+        The table.
     rate : float
         Probability, between 0 and 1, that an observed cell is hidden.
     variables : sequence of str, optional
         The variables to hide cells of; all by default.
-    seed : int or Generator, optional
+    seed : int, numpy.random.Generator or None, default=None
         Source of randomness.
 
     Returns
@@ -98,10 +91,8 @@ def hide_mcar(
     True
     """
     table = IncompleteData.from_table(data)
-    rate, targets = (
-        check_number("rate", rate, least=0, most=1),
-        targets_of(table, variables),
-    )
+    rate = check_number("rate", rate, least=0, most=1)
+    targets = _positions(table, variables)
     generator = as_generator(seed)
     picks = {}
     for target in targets:
@@ -116,7 +107,7 @@ def hide_mar(
     *,
     depends_on: Sequence[str],
     odds: Odds | None = None,
-    strength: float = 1.0,
+    strength: float | None = None,
     variables: Sequence[str] | None = None,
     seed: Seed = None,
     strict: bool = False,
@@ -125,8 +116,8 @@ def hide_mar(
 
     Parameters
     ----------
-    data : IncompleteData or table
-        The table; what `IncompleteData.from_table` reads is accepted.
+    data : IncompleteData, frame, array, mapping or path
+        The table.
     rate : float
         Expected share, between 0 and 1, of hidden cells in each variable.
     depends_on : sequence of str
@@ -136,11 +127,11 @@ def hide_mar(
         Relative odds of hiding a cell of the row for the states of variables in
         `depends_on`; a state not listed has odds 1. For a variable not listed, odds
         are drawn anew for each hidden variable.
-    strength : float, default=1.0
-        Standard deviation of drawn log-odds; 0 makes them equal.
+    strength : float, optional
+        Standard deviation of drawn log-odds, by default 1; 0 makes them equal.
     variables : sequence of str, optional
         The variables to hide cells of; by default all that are not in `depends_on`.
-    seed : int or Generator, optional
+    seed : int, numpy.random.Generator or None, default=None
         Source of randomness.
     strict : bool, default=False
         Raise when odds of 0 leave too few cells for the rate.
@@ -162,34 +153,24 @@ def hide_mar(
     0
     """
     table = IncompleteData.from_table(data)
-    rate, strength = (
-        check_number("rate", rate, least=0, most=1),
-        check_number("strength", strength, least=0, finite=True),
-    )
-    causes, targets = mar_variables(table, depends_on, variables)
-    fixed = checked_odds(table, odds, within=causes, where="depends_on")
+    causes, targets = _mar_variables(table, depends_on, variables)
     generator = as_generator(seed)
+    log_odds = LogOdds(
+        table, odds, strength, within=causes, where="depends_on", generator=generator
+    )
     group, example = group_rows(table, causes)
-    picks, used, asked = {}, {}, {}
-    for target in targets:
-        effects = {
-            cause: log_effect(table, cause, fixed, strength, generator)
-            for cause in causes
-        }
-        used[table.names[target]] = {
-            table.names[cause]: by_state(table, cause, effect)
-            for cause, effect in effects.items()
-        }
-        log_odds = np.zeros(example.size)
+
+    def grouped(target: int) -> Grouped:
+        effects = {cause: log_odds.of(cause) for cause in causes}
+        total = np.zeros(example.size)
         for cause, effect in effects.items():
             # Code 255, a missing cell, contributes log-odds 0.
             padded = np.pad(effect, (0, 256 - effect.size))
-            log_odds += padded[table.codes[example, cause]]
-        rows = observed_rows(table, target)
-        chosen, asked[target] = draw(generator, group[rows], log_odds, rate)
-        picks[target] = rows[chosen]
-    request = {"mechanism": "mar", "rate": rate, "odds": used}
-    return punch(table, picks, request, asked, strict=strict)
+            total += padded[table.codes[example, cause]]
+        named = {table.names[c]: log_odds.named(c, e) for c, e in effects.items()}
+        return group, total, named
+
+    return _hide_by_odds(table, "mar", rate, targets, grouped, generator, strict)
 
 
 def hide_mnar(
@@ -197,7 +178,7 @@ def hide_mnar(
     rate: float,
     *,
     odds: Odds | None = None,
-    strength: float = 1.0,
+    strength: float | None = None,
     variables: Sequence[str] | None = None,
     seed: Seed = None,
     strict: bool = False,
@@ -206,19 +187,19 @@ def hide_mnar(
 
     Parameters
     ----------
-    data : IncompleteData or table
-        The table; what `IncompleteData.from_table` reads is accepted.
+    data : IncompleteData, frame, array, mapping or path
+        The table.
     rate : float
         Expected share, between 0 and 1, of hidden cells in each variable.
     odds : mapping of variable to mapping of state to float, optional
         Relative odds of being hidden for the states of a variable; a state not
         listed has odds 1. For a variable not listed, odds are drawn.
-    strength : float, default=1.0
-        Standard deviation of drawn log-odds; 0 makes them equal.
+    strength : float, optional
+        Standard deviation of drawn log-odds, by default 1; 0 makes them equal.
     variables : sequence of str, optional
         The variables to hide cells of; by default those in `odds`, or all when
         `odds` is not given.
-    seed : int or Generator, optional
+    seed : int, numpy.random.Generator or None, default=None
         Source of randomness.
     strict : bool, default=False
         Raise when odds of 0 leave too few cells for the rate.
@@ -238,25 +219,19 @@ def hide_mnar(
     {'yes'}
     """
     table = IncompleteData.from_table(data)
-    rate, strength = (
-        check_number("rate", rate, least=0, most=1),
-        check_number("strength", strength, least=0, finite=True),
-    )
     if variables is None and odds is not None:
         variables = list(odds)
-    targets = targets_of(table, variables)
-    fixed = checked_odds(table, odds, within=targets, where="variables")
+    targets = _positions(table, variables)
     generator = as_generator(seed)
-    picks, used, asked = {}, {}, {}
-    for target in targets:
-        effect = log_effect(table, target, fixed, strength, generator)
-        used[table.names[target]] = by_state(table, target, effect)
-        rows = observed_rows(table, target)
-        group = table.codes[rows, target]
-        chosen, asked[target] = draw(generator, group, effect, rate)
-        picks[target] = rows[chosen]
-    request = {"mechanism": "mnar", "rate": rate, "odds": used}
-    return punch(table, picks, request, asked, strict=strict)
+    log_odds = LogOdds(
+        table, odds, strength, within=targets, where="variables", generator=generator
+    )
+
+    def grouped(target: int) -> Grouped:
+        effect = log_odds.of(target)
+        return table.codes[:, target], effect, log_odds.named(target, effect)
+
+    return _hide_by_odds(table, "mnar", rate, targets, grouped, generator, strict)
 
 
 def hide_value_per_variable(
@@ -273,18 +248,18 @@ def hide_value_per_variable(
 
     Parameters
     ----------
-    data : IncompleteData or table
-        The table; what `IncompleteData.from_table` reads is accepted.
+    data : IncompleteData, frame, array, mapping or path
+        The table.
     per_variable : int
         Number of cells to hide in each variable.
     value : label, optional
-        The label the hidden cells hold. A text also finds a label that prints the
-        same (``"1"`` finds 1). A variable without that label falls short.
+        The label the hidden cells hold; one that differs in type only (``"1"`` and 1)
+        is found where no other is. A variable without that label falls short.
     state : int, optional
         In place of `value`: the position of the state, from 0.
     variables : sequence of str, optional
         The variables to hide cells of; all by default.
-    seed : int or Generator, optional
+    seed : int, numpy.random.Generator or None, default=None
         Source of randomness.
     strict : bool, default=False
         Raise when a variable has too few such cells.
@@ -303,10 +278,9 @@ def hide_value_per_variable(
     {2}
     """
     table = IncompleteData.from_table(data)
-    targets = targets_of(table, variables)
+    targets = _positions(table, variables)
     number = check_integer("per_variable", per_variable)
-    codes = value_codes(table, targets, value, state)
-    return punch(table, *_pick_value(table, codes, number, seed), strict=strict)
+    return _hide_value(table, targets, number, value, state, seed, strict)
 
 
 def hide_value_of(
@@ -323,18 +297,18 @@ def hide_value_of(
 
     Parameters
     ----------
-    data : IncompleteData or table
-        The table; what `IncompleteData.from_table` reads is accepted.
+    data : IncompleteData, frame, array, mapping or path
+        The table.
     variable : str
         The variable to hide cells of.
     count : int
         Number of cells to hide.
     value : label, optional
-        The label the hidden cells hold. A text also finds a label that prints the
-        same (``"1"`` finds 1).
+        The label the hidden cells hold; one that differs in type only (``"1"`` and 1)
+        is found where no other is.
     state : int, optional
         In place of `value`: the position of the state, from 0.
-    seed : int or Generator, optional
+    seed : int, numpy.random.Generator or None, default=None
         Source of randomness.
     strict : bool, default=False
         Raise when the variable has too few such cells.
@@ -353,14 +327,41 @@ def hide_value_of(
     """
     table = IncompleteData.from_table(data)
     targets, number = [table.index(variable)], check_integer("count", count)
-    codes = value_codes(table, targets, value, state)
-    return punch(table, *_pick_value(table, codes, number, seed), strict=strict)
+    return _hide_value(table, targets, number, value, state, seed, strict)
 
 
-def _pick_value(
-    table: IncompleteData, codes: Mapping[int, int | None], number: int, seed: Seed
-) -> tuple[Picks, dict[str, object], dict[int, int]]:
-    """Pick up to `number` cells of each variable among those holding its code."""
+def _hide_by_odds(
+    table: IncompleteData,
+    mechanism: str,
+    rate: float,
+    targets: Sequence[int],
+    grouped: Callable[[int], Grouped],
+    generator: np.random.Generator,
+    strict: bool,
+) -> Hidden:
+    """Hide cells of each target at a mean rate, by the odds of the group of the row."""
+    rate = check_number("rate", rate, least=0, most=1)
+    picks, used, asked = {}, {}, {}
+    for target in targets:
+        group, log_odds, used[table.names[target]] = grouped(target)
+        rows = observed_rows(table, target)
+        chosen, asked[target] = draw(generator, group[rows], log_odds, rate)
+        picks[target] = rows[chosen]
+    request = {"mechanism": mechanism, "rate": rate, "odds": used}
+    return punch(table, picks, request, asked, strict=strict)
+
+
+def _hide_value(
+    table: IncompleteData,
+    targets: Sequence[int],
+    number: int,
+    value: Label | None,
+    state: int | None,
+    seed: Seed,
+    strict: bool,
+) -> Hidden:
+    """Hide up to `number` cells of each target among those that hold one value."""
+    codes = _value_codes(table, targets, value, state)
     generator = as_generator(seed)
     picks, asked = {}, {}
     for target, code in codes.items():
@@ -372,4 +373,74 @@ def _pick_value(
         table.names[target]: None if code is None else table.states[target][code]
         for target, code in codes.items()
     }
-    return picks, {"mechanism": "value", "count": number, "values": values}, asked
+    request = {"mechanism": "value", "count": number, "values": values}
+    return punch(table, picks, request, asked, strict=strict)
+
+
+def _value_codes(
+    table: IncompleteData,
+    targets: Sequence[int],
+    value: Label | None,
+    state: int | None,
+) -> dict[int, int | None]:
+    """Return the wanted code of each target; None where it has no such state."""
+    codes: dict[int, int | None]
+    if value is not None and state is None:
+        wanted = f"value {value!r}"
+        codes = {t: find_state(table.states[t], value) for t in targets}
+    elif value is None and state is not None:
+        wanted, position = f"state number {state}", check_integer("state", state)
+        codes = {t: position if position < table.card[t] else None for t in targets}
+    else:
+        msg = (
+            f"give either {spell('value')}, a label, or {spell('state')}, a position "
+            "from 0."
+        )
+        raise ParameterError(msg)
+    if all(code is None for code in codes.values()):
+        name, states = table.names[targets[0]], table.states[targets[0]]
+        msg = (
+            f"no chosen variable has {wanted}. "
+            f"The states of {name!r}, for example: {listing(states)}."
+        )
+        raise ParameterError(msg)
+    return codes
+
+
+def _mar_variables(
+    table: IncompleteData, depends_on: Sequence[str], variables: Sequence[str] | None
+) -> tuple[list[int], list[int]]:
+    """Return the variables to depend on and those to hide; they may not overlap."""
+    causes = _positions(table, depends_on, "depends_on")
+    if variables is None:
+        targets = [t for t in range(table.n_vars) if t not in causes]
+        if not targets:
+            named = spell("depends_on")
+            msg = f"{named} names every variable, so none is left to hide."
+            raise ParameterError(msg)
+        return causes, targets
+    targets = _positions(table, variables)
+    for both in set(causes) & set(targets):
+        msg = (
+            f"{table.names[both]!r} is in {spell('depends_on')} and in "
+            f"{spell('variables')}. What missing at random depends on stays observed: "
+            "remove it from one of them."
+        )
+        raise ParameterError(msg)
+    return causes, targets
+
+
+def _positions(
+    table: IncompleteData, names: Sequence[str] | None, parameter: str = "variables"
+) -> list[int]:
+    """Return the positions of the named variables, or of all."""
+    if names is None:
+        return list(range(table.n_vars))
+    names = [names] if isinstance(names, str) else list(names)
+    if not names or len(set(names)) < len(names):
+        msg = (
+            f"{spell(parameter)} must name one or more variables, each once. "
+            f"Got {names!r} instead."
+        )
+        raise ParameterError(msg)
+    return [table.index(name) for name in names]

@@ -1,4 +1,4 @@
-"""Which cells may be hidden, and with what odds: checks and draws for `missing`."""
+"""Odds of hiding a cell: given or drawn for each state, and made to meet a rate."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -6,101 +6,94 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend._checks import check_integer, check_number
+from bayesmend._checks import check_number
 from bayesmend._spelling import spell
-from bayesmend.data.states import MISSING, Label, listing
+from bayesmend.data.states import Label, find_state, listing
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 
-__all__ = [
-    "Odds",
-    "by_state",
-    "calibrate",
-    "checked_odds",
-    "draw",
-    "find_state",
-    "group_rows",
-    "log_effect",
-    "mar_variables",
-    "observed_rows",
-    "targets_of",
-    "value_codes",
-]
+__all__ = ["LogOdds", "Odds", "calibrate", "draw", "group_rows"]
 
 Odds = Mapping[str, Mapping[Label, float]]
 
 
-def find_state(states: Sequence[Label], value: Label) -> int | None:
-    """Return the code of `value`, else of a label that prints the same, else None."""
-    for code, label in enumerate(states):
-        if label == value:
-            return code
-    texts = [str(label) for label in states]
-    return texts.index(value) if value in texts else None
-
-
-def checked_odds(
-    table: IncompleteData, odds: Odds | None, *, within: Collection[int], where: str
-) -> dict[int, NDArray[np.float64]]:
-    """Return the log-odds per state of each variable in `odds`, or say what is wrong.
+class LogOdds:
+    """Log-odds by state code for some variables of a table: those given, else drawn.
 
     Parameters
     ----------
     table : IncompleteData
         Where the variables and states come from.
     odds : mapping or None
-        As given by the caller.
+        As given by the caller; minus infinity is the logarithm of "never".
+    strength : float or None
+        Standard deviation of drawn log-odds, 1 when None.
     within : collection of int
-        The variables that odds may be given for.
+        The variables that odds are for.
     where : str
-        Name of the parameter that lists them, for the message.
-
-    Returns
-    -------
-    dict of int to ndarray
-        Log-odds by state code; minus infinity stands for "never".
+        Name of the parameter that lists them, for messages.
+    generator : Generator
+        Source of randomness.
     """
-    checked = {}
-    for name, by_label in (odds or {}).items():
-        variable = table.index(name)
-        if variable not in within:
-            message = (
-                f"odds are given for {name!r}, which is not in {spell(where)}. Add it."
+
+    def __init__(
+        self,
+        table: IncompleteData,
+        odds: Odds | None,
+        strength: float | None,
+        *,
+        within: Collection[int],
+        where: str,
+        generator: np.random.Generator,
+    ) -> None:
+        self.table, self.generator = table, generator
+        self.strength = 1.0
+        if strength is not None:
+            self.strength = check_number("strength", strength, least=0, finite=True)
+        self.given: dict[int, NDArray[np.float64]] = {}
+        for name, by_label in (odds or {}).items():
+            variable = table.index(name)
+            if variable not in within:
+                given, listed = f"odds are given for {name!r}", spell(where)
+                msg = f"{given}, which is not in {listed}. Add it."
+                raise ParameterError(msg)
+            self.given[variable] = self._checked(variable, by_label)
+        if strength is not None and len(self.given) == len(within):
+            msg = (
+                f"{spell('strength')} has no part where {spell('odds')} are given for "
+                "every variable. Leave one of them out."
             )
-            raise ParameterError(message)
-        log_odds = np.zeros(len(table.states[variable]))
+            raise ParameterError(msg)
+
+    def of(self, variable: int) -> NDArray[np.float64]:
+        """Return the log-odds of a variable; drawn ones differ from call to call."""
+        if variable in self.given:
+            return self.given[variable]
+        n_states = len(self.table.states[variable])
+        return self.generator.normal(0.0, self.strength, size=n_states)
+
+    def named(self, variable: int, log_odds: NDArray[np.float64]) -> dict[str, float]:
+        """Return odds by printed label."""
+        labels = map(str, self.table.states[variable])
+        return dict(zip(labels, np.exp(log_odds).tolist(), strict=True))
+
+    def _checked(
+        self, variable: int, by_label: Mapping[Label, float]
+    ) -> NDArray[np.float64]:
+        name, states = self.table.names[variable], self.table.states[variable]
+        log_odds = np.zeros(len(states))
         for label, value in by_label.items():
-            code = find_state(table.states[variable], label)
+            code = find_state(states, label)
             if code is None:
-                message = (
+                msg = (
                     f"variable {name!r} has no state {label!r} to give odds for. "
-                    f"Its states: {listing(table.states[variable])}."
+                    f"Its states: {listing(states)}."
                 )
-                raise ParameterError(message)
-            log_odds[code] = _log(name, label, value)
-        checked[variable] = log_odds
-    return checked
-
-
-def log_effect(
-    table: IncompleteData,
-    variable: int,
-    fixed: Mapping[int, NDArray[np.float64]],
-    strength: float,
-    generator: np.random.Generator,
-) -> NDArray[np.float64]:
-    """Return the log-odds per state of a variable: those fixed, or drawn ones."""
-    if variable in fixed:
-        return fixed[variable]
-    return generator.normal(0.0, strength, size=len(table.states[variable]))
-
-
-def by_state(
-    table: IncompleteData, variable: int, log_odds: NDArray[np.float64]
-) -> dict[str, float]:
-    """Return odds keyed by printed label."""
-    labels = map(str, table.states[variable])
-    return dict(zip(labels, np.exp(log_odds).tolist(), strict=True))
+                raise ParameterError(msg)
+            what = f"odds of state {label!r} of {name!r}"
+            number = check_number(what, value, least=0, finite=True)
+            log_odds[code] = math.log(number) if number > 0 else -math.inf
+        return log_odds
 
 
 def group_rows(
@@ -189,84 +182,3 @@ def calibrate(
 
 def _logistic(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.exp(-np.logaddexp(0.0, -x))
-
-
-def _log(name: str, label: Label, value: float) -> float:
-    """Return the logarithm of one odds value, checked."""
-    check_number(f"odds of state {label!r} of {name!r}", value, least=0, finite=True)
-    return math.log(value) if value > 0 else -math.inf
-
-
-def value_codes(
-    table: IncompleteData,
-    targets: Sequence[int],
-    value: Label | None,
-    state: int | None,
-) -> dict[int, int | None]:
-    """Return the wanted code of each target; None where it has no such state."""
-    if (value is None) == (state is None):
-        message = (
-            f"give either {spell('value')}, a label, or {spell('state')}, a position "
-            "from 0."
-        )
-        raise ParameterError(message)
-    codes: dict[int, int | None]
-    if state is not None:
-        position = check_integer("state", state)
-        codes = {t: position if position < table.card[t] else None for t in targets}
-    else:
-        assert value is not None
-        codes = {t: find_state(table.states[t], value) for t in targets}
-    if all(code is None for code in codes.values()):
-        wanted = f"value {value!r}" if state is None else f"state number {state}"
-        name, states = table.names[targets[0]], table.states[targets[0]]
-        message = (
-            f"no chosen variable has {wanted}. "
-            f"The states of {name!r}, for example: {listing(states)}."
-        )
-        raise ParameterError(message)
-    return codes
-
-
-def mar_variables(
-    table: IncompleteData, depends_on: Sequence[str], variables: Sequence[str] | None
-) -> tuple[list[int], list[int]]:
-    """Return the variables to depend on and those to hide; they may not overlap."""
-    causes = targets_of(table, depends_on, "depends_on")
-    if variables is None:
-        targets = [t for t in range(table.n_vars) if t not in causes]
-        if not targets:
-            causes_of = spell("depends_on")
-            message = f"{causes_of} names every variable, so none is left to hide."
-            raise ParameterError(message)
-        return causes, targets
-    targets = targets_of(table, variables)
-    for both in set(causes) & set(targets):
-        message = (
-            f"{table.names[both]!r} is in {spell('depends_on')} and in "
-            f"{spell('variables')}. What missing at random depends on stays observed: "
-            "remove it from one of them."
-        )
-        raise ParameterError(message)
-    return causes, targets
-
-
-def targets_of(
-    table: IncompleteData, names: Sequence[str] | None, parameter: str = "variables"
-) -> list[int]:
-    """Return the numbers of the named variables, or of all."""
-    if names is None:
-        return list(range(table.n_vars))
-    names = [names] if isinstance(names, str) else list(names)
-    if not names or len(set(names)) < len(names):
-        message = (
-            f"{spell(parameter)} must name one or more variables, each once. "
-            f"Got {names!r} instead."
-        )
-        raise ParameterError(message)
-    return [table.index(name) for name in names]
-
-
-def observed_rows(table: IncompleteData, variable: int) -> NDArray[np.intp]:
-    """Return the rows in which a variable is not missing."""
-    return np.flatnonzero(table.codes[:, variable] != MISSING)

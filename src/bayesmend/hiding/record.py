@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 
 from bayesmend._files import PathLike, write_text
 from bayesmend._spelling import spell
-from bayesmend.data.states import MISSING, Label
+from bayesmend.data.states import MISSING, Label, match_states
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError, ParameterError, ShortfallWarning
 
-__all__ = ["Hidden", "Picks", "Shortfall", "punch"]
-
-Picks = Mapping[int, NDArray[np.intp]]
+__all__ = ["Hidden", "Shortfall", "observed_rows", "punch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,7 @@ class Hidden:
 
         Parameters
         ----------
-        completed : IncompleteData or table
+        completed : IncompleteData, frame, array, mapping or path
             The table after completion: same rows in the same order, and at least
             the variables with hidden cells. A cell still missing is not recovered.
 
@@ -176,7 +174,7 @@ class Hidden:
         recovered = np.zeros(self.n_hidden, dtype=bool)
         for variable in holed:
             column = other.index(self.data.names[variable])
-            truth = _translation(self.data.states[variable], other.states[column])
+            truth = match_states(other.states[column], self.data.states[variable])
             here = self.variables == variable
             found = other.codes[self.rows[here], column]
             recovered[here] = (found != MISSING) & (
@@ -185,9 +183,14 @@ class Hidden:
         return recovered
 
 
+def observed_rows(table: IncompleteData, variable: int) -> NDArray[np.intp]:
+    """Return the rows in which a variable is not missing."""
+    return np.flatnonzero(table.codes[:, variable] != MISSING)
+
+
 def punch(
     table: IncompleteData,
-    picks: Picks,
+    picks: Mapping[int, NDArray[np.intp]],
     request: Mapping[str, object],
     asked: Mapping[int, int] | None = None,
     *,
@@ -230,15 +233,7 @@ def _report(shortfalls: Sequence[Shortfall], *, strict: bool) -> None:
         )
         raise ParameterError(message)
     message = f"there were too few suitable cells, so all were hidden: {counts}."
-    warnings.warn(message, ShortfallWarning, stacklevel=4)
-
-
-def _translation(
-    states: tuple[Label, ...], others: tuple[Label, ...]
-) -> NDArray[np.uint8]:
-    """Map each code of `states` to the code of the same label in `others`."""
-    codes = {label: code for code, label in enumerate(others)}
-    return np.array([codes.get(label, MISSING) for label in states], dtype=np.uint8)
+    warnings.warn(message, ShortfallWarning, stacklevel=5)
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
