@@ -204,5 +204,35 @@ def test_names_and_options_are_checked():
         IncompleteData.from_table(table, discretize=4)
     with pytest.raises(ParameterError, match="'x' is in states and in discretize"):
         IncompleteData.from_table(table, discretize={"x": 2}, states={"x": [1, 2]})
-    with pytest.raises(ParameterError, match="apply needs a table in memory"):
-        Discretization.from_cuts({"x": [1]}).apply("t.csv")
+    with pytest.raises(ParameterError, match="method has no part where no variable"):
+        fit_discretization(table, {"x": [1.5]}, method="uniform")
+    with pytest.raises(ParameterError, match="method must be 'quantile' or 'uniform'"):
+        fit_discretization(table, {"x": 2}, method="half")
+
+
+def test_a_file_is_cut_into_a_frame_with_all_its_columns(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("id,x,y\nr1,1,a\nr2,?,b\nr3,3,\n")
+    cut = Discretization.from_cuts({"x": [2]}).apply(path)
+    assert cut.columns.tolist() == ["id", "x", "y"]
+    assert cut["id"].tolist() == ["r1", "r2", "r3"]
+    assert cut["x"].cat.categories.tolist() == ["<=2", ">2"]
+    assert cut["x"].cat.codes.tolist() == [0, -1, 1]
+    assert cut["y"].tolist() == ["a", "b", ""]
+
+
+def test_coded_tables_are_cut_like_those_they_were_read_from():
+    table = {"x": [1, 2, None, 4], "y": ["a", None, "b", "a"], "z": [1, 0, None, 1]}
+    data = IncompleteData.from_table(table)
+    rule = fit_discretization(data, {"x": 2})
+    assert rule == fit_discretization(table, {"x": 2})
+    cut = rule.apply(data)
+    pd.testing.assert_frame_equal(
+        cut[["y", "z"]], pd.DataFrame(data.to_table())[["y", "z"]]
+    )
+    assert (
+        cut["x"].astype(object).where(cut["x"].notna(), None).tolist()
+        == (rule.apply(table)["x"])
+    )
+    with pytest.raises(DataError, match="'y' has the value 'a' in row 0, which is not"):
+        fit_discretization(data, {"y": 2})

@@ -384,9 +384,15 @@ def test_an_incomplete_data_is_returned_as_it_is():
     assert IncompleteData.from_table(data) is data
     weighted = IncompleteData.from_table(data, weights=[2])
     assert weighted.weights.tolist() == [2]
-    for option in ({"states": {"a": ["x"]}}, {"names": ["b"]}, {"discretize": {}}):
+    for option in (
+        {"states": {"a": ["x"]}},
+        {"names": ["b"]},
+        {"discretize": {}},
+        {"missing": ["x"]},
+        {"max_numeric_states": 7},
+    ):
         message = fails(data, ParameterError, **option)
-        assert "cannot change an IncompleteData" in message
+        assert f"{next(iter(option))} cannot change an IncompleteData" in message
 
 
 def test_equality_is_by_value_and_pickling_keeps_it():

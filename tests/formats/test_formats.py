@@ -3,7 +3,6 @@
 import gzip
 import warnings
 from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -285,27 +284,6 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
         write_network(network, path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_an_interrupted_write_leaves_no_temporary_file(tmp_path, monkeypatch):
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    path = tmp_path / "net.bif"
-    monkeypatch.setattr(Path, "replace", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        write_network(load_network("asia"), path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_new_file_has_the_usual_permissions(tmp_path):
-    usual, path = tmp_path / "usual", tmp_path / "net.bif"
-    usual.touch()
-    write_network(load_network("asia"), path)
-    assert path.stat().st_mode == usual.stat().st_mode
-    path.chmod(0o600)
-    write_network(load_network("asia"), path)
-    assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_labels_that_differ_in_type_only_need_json():

@@ -495,6 +495,14 @@ ONE_LINE_ERRORS = {
     "odds of state 20 of 'age' must be a finite number >= 0. Got -1 instead": (
         lambda t: hide_mnar(t, 0.1, odds={"age": {20: -1}})
     ),
+    "strength has no part where odds are given for every variable.": (
+        lambda t: hide_mnar(t, 0.1, odds={"age": {20: 2.0}}, strength=2.0)
+    ),
+    "strength has no part where odds are given for every variable. Leave": (
+        lambda t: hide_mar(
+            t, 0.1, depends_on=["age"], odds={"age": {20: 2.0}}, strength=2.0
+        )
+    ),
     "seed must be an integer": lambda t: hide_mcar(t, 0.1, seed="one"),
 }  # fmt: skip
 

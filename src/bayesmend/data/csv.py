@@ -332,6 +332,9 @@ def name_weights(
     name: str | None,
 ) -> tuple[str, NDArray[np.float64]] | None:
     """Return the weights with the name of their column, which they must have."""
+    if weights is None and name is not None:
+        message = "the table has no row weights to write. Leave weights= out."
+        raise ParameterError(message)
     if weights is None:
         return None
     if name is None and origin.weights is not None:

@@ -1,14 +1,9 @@
-"""Cut numbers into intervals, and cut new numbers at the same points.
-
-Layer: a step of table -> IncompleteData, between the sources of columns and
-``encode``.
-"""
+"""Cut numbers into intervals, and cut new numbers at the same points."""
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -16,7 +11,12 @@ from numpy.typing import NDArray
 
 from bayesmend._spelling import spell
 from bayesmend.data.csv import open_source
-from bayesmend.data.restore import INTERVALS, replace_columns, restore_column
+from bayesmend.data.restore import (
+    INTERVALS,
+    replace_columns,
+    restore_column,
+    table_kind,
+)
 from bayesmend.data.sources import Source
 from bayesmend.data.states import (
     MAX_STATES,
@@ -89,35 +89,29 @@ class Discretization:
 
         Parameters
         ----------
-        table : frame, array or mapping
-            Any table in memory; for a file, pass this rule as ``discretize=`` to
-            :meth:`IncompleteData.from_csv`.
+        table : IncompleteData, frame, array, mapping or path
+            A table with these variables.
         missing : iterable of str
             Text that stands for a missing cell.
 
         Returns
         -------
         table
-            Of the same kind. The replaced columns are ordered categoricals in pandas,
-            enums in polars, dictionaries in Arrow, and plain text elsewhere.
+            Of the same kind; for a file or an ``IncompleteData``, a frame of the
+            first of pandas, polars and pyarrow that is installed. The replaced
+            columns are ordered categoricals in pandas, enums in polars, dictionaries
+            in Arrow, and plain text elsewhere.
         """
-        if isinstance(table, (str, Path)):
-            message = (
-                "apply needs a table in memory. For a file, use"
-                " IncompleteData.from_table(path, discretize=rule)."
-            )
-            raise ParameterError(message)
-        source = open_source(table)
-        names = check_names(source.headers, None)
-        source.prepare(names, check_markers(missing), frozenset())
+        source = _prepared(table, self.names, missing)
+        kind = table_kind(source.kind)
         columns = {}
         for name in self.names:
-            position = position_of(name, names)
+            position = source.names.index(name)
             codes = self.codes(name, source.numbers(position))
             columns[position] = restore_column(
-                source.kind, INTERVALS, self.labels(name), codes
+                kind, INTERVALS, self.labels(name), codes
             )
-        return replace_columns(table, source, columns)
+        return replace_columns(source, columns)
 
     def _cuts_of(self, name: str) -> tuple[float, ...]:
         return self.cuts[position_of(name, self.names)]
@@ -134,21 +128,22 @@ def fit_discretization(
     table: Any,
     cutting: Mapping[str, Cutting],
     *,
-    method: Method = "quantile",
+    method: Method | None = None,
     missing: Iterable[str] = MISSING_MARKERS,
 ) -> Discretization:
     """Choose cut points from a table.
 
     Parameters
     ----------
-    table : path, frame, array or mapping
-        Whatever :meth:`IncompleteData.from_table` reads.
+    table : IncompleteData, frame, array, mapping or path
+        The table.
     cutting : mapping of str to int, (method, int) or sequence of float
         Per variable the number of intervals, or a method and that number, or the cut
         points themselves.
-    method : {"quantile", "uniform"}, default="quantile"
+    method : {"quantile", "uniform"}, optional
         How a number of intervals is met: with about equally many rows each, cut at
-        values that occur, or with equal widths between the least and the greatest.
+        values that occur (the default), or with equal widths between the least and
+        the greatest.
     missing : iterable of str
         Text that stands for a missing cell.
 
@@ -171,11 +166,23 @@ def fit_discretization(
     >>> rule.labels("bmi")
     ('<=18.5', '18.5<x<=25', '25<x<=30', '>30')
     """
+    if method is not None and not any(map(_is_number, cutting.values())):
+        message = (
+            "method has no part where no variable has just a number of intervals. Leave"
+            " it out."
+        )
+        raise ParameterError(message)
+    source = _prepared(table, cutting, missing)
+    return fit_source(source, cutting, method or "quantile")
+
+
+def _prepared(table: Any, numeric: Iterable[str], missing: Iterable[str]) -> Source:
+    """Open a table whose named variables are numbers."""
     source = open_source(table)
     names = check_names(source.headers, None)
-    numeric = frozenset(position_of(name, names) for name in cutting)
-    source.prepare(names, check_markers(missing), numeric)
-    return fit_source(source, cutting, method)
+    positions = frozenset(position_of(name, names) for name in numeric)
+    source.prepare(names, check_markers(missing), positions)
+    return source
 
 
 def cut_names(discretize: object) -> tuple[str, ...]:
@@ -216,7 +223,7 @@ def _read_cutting(
     if method not in _METHODS:
         message = f"method must be 'quantile' or 'uniform'. Got {method!r} instead."
         raise ParameterError(message)
-    if isinstance(how, (int, np.integer)) and not isinstance(how, bool):
+    if _is_number(how):
         if not 2 <= how <= MAX_STATES:
             message = (
                 f"variable {name!r} must be cut into 2 to {MAX_STATES} intervals. Got"
@@ -225,6 +232,10 @@ def _read_cutting(
             raise ParameterError(message)
         return method, int(how), None
     return method, 0, _check_cuts(name, how)
+
+
+def _is_number(how: object) -> bool:
+    return isinstance(how, (int, np.integer)) and not isinstance(how, bool)
 
 
 def _check_cuts(name: str, points: Any) -> tuple[float, ...]:

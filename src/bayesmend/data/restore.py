@@ -1,8 +1,4 @@
-"""The way back: from states and codes to the kind of table that was read.
-
-Layer: the boundary of IncompleteData -> table, the counterpart of ``tables``,
-``frames`` and ``files``.
-"""
+"""The way back: from states and codes to the kind of table that was read."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend.data.sources import Origin
+from bayesmend.data.sources import CodedSource, Origin, Source
 from bayesmend.data.states import MISSING, Label, as_label
 
 INTERVALS = "intervals"
@@ -28,7 +24,7 @@ def restore_table(
     weights: NDArray[np.float64] | None,
 ) -> Any:
     """Return a table of the kind that was read, with its own types."""
-    kind = frame_library() if origin.kind in ("text", "codes") else origin.kind
+    kind = table_kind(origin.kind)
     headers = list(origin.headers or names)
     dtypes = list(origin.dtypes or [None] * len(names))
     columns = [
@@ -57,12 +53,12 @@ def restore_column(
     return _numpy_column(dtype, labels, codes)
 
 
-def frame_library() -> str:
-    """Return the first installed library that makes frames, or numpy."""
-    for name in ("pandas", "polars", "pyarrow"):
-        if find_spec(name) is not None:
-            return name
-    return "numpy"
+def table_kind(kind: str) -> str:
+    """Return what text and codes become: a frame of the first library installed."""
+    if kind not in ("text", "codes"):
+        return kind
+    libraries = ("pandas", "polars", "pyarrow")
+    return next((name for name in libraries if find_spec(name) is not None), "numpy")
 
 
 def _positions(codes: NDArray[np.uint8]) -> NDArray[np.intp]:
@@ -294,16 +290,22 @@ def _pandas_series(column: Any, index: Any) -> Any:
 
 
 def replace_columns(
-    table: Any,
-    source: Any,
+    source: Source,
     columns: dict[int, Any],
     added: Mapping[str, Any] = MappingProxyType({}),
 ) -> Any:
-    """Return a table in memory with the columns at some positions replaced.
+    """Return the table of a source with the columns at some positions replaced.
 
     Columns that are ``added`` come last.
     """
-    headers = list(source.headers)
+    table, headers = source.native, list[Any](source.headers)
+    if table is None:
+        kind = table_kind(source.kind)
+        kept = [
+            columns[j] if j in columns else _own_column(kind, source, j)
+            for j in range(len(headers))
+        ]
+        return join_columns(kind, [*headers, *added], [*kept, *added.values()], None)
     new = {headers[j]: column for j, column in columns.items()}
     if source.kind == "mapping":
         return {**table, **new, **added}
@@ -328,8 +330,12 @@ def replace_columns(
     return table
 
 
-def text_column(kind: str, texts: list[str]) -> Any:
-    """Return text as a column of a frame or array, whatever it says."""
+def _own_column(kind: str, source: Source, position: int) -> Any:
+    """Return a column of coded labels, or of text, whatever it says."""
+    if isinstance(source, CodedSource):
+        labels, codes = source.table.states[position], source.table.codes[:, position]
+        return restore_column(kind, None, labels, codes)
+    texts = source.values(position)
     if kind == "pandas":
         import pandas as pd
 

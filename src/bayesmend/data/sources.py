@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +79,8 @@ def open_table(table: Any) -> Source:
     if which.is_polars_lazyframe(table):
         message = "a polars LazyFrame has no rows yet. Call its collect() first."
         raise DataError(message)
+    if isinstance(table, Coded):
+        return CodedSource(table)
     message = (
         "a table must be a path, a pandas, polars or pyarrow frame, a two-dimensional"
         f" array or a mapping of columns. Got {type(table).__name__} instead."
@@ -130,7 +132,7 @@ class Source(ABC):
     names: tuple[str, ...] = ()
     markers: frozenset[str] = frozenset()
     native: Any = None
-    """The table itself; None for text."""
+    """The table itself; None for text and codes."""
 
     def prepare(
         self, names: tuple[str, ...], markers: frozenset[str], numeric: frozenset[int]
@@ -315,6 +317,38 @@ class MappingSource(Source):
     def factor(self, position: int, keep: int) -> Column:
         """Return a column with at most ``keep`` of its distinct values."""
         return self._objects(position, keep, self._columns[position])
+
+
+@runtime_checkable
+class Coded(Protocol):
+    """What an ``IncompleteData`` is, as far as it is read here."""
+
+    names: tuple[str, ...]
+    states: tuple[tuple[Label, ...], ...]
+    codes: NDArray[np.uint8]
+
+
+class CodedSource(Source):
+    """A table that is coded already."""
+
+    kind = "codes"
+
+    def __init__(self, table: Coded) -> None:
+        self.headers, self.n_rows = table.names, len(table.codes)
+        self.table = table
+
+    def values(self, position: int) -> list[Any]:
+        """Return the labels of a column, None where missing."""
+        labels = dict(enumerate(self.table.states[position]))
+        return [labels.get(code) for code in self.table.codes[:, position].tolist()]
+
+    def dtype(self, position: int) -> object:
+        """Return None: labels have no common type."""
+        return None
+
+    def factor(self, position: int, keep: int) -> Column:
+        """Return a column with at most ``keep`` of its distinct values."""
+        return self._objects(position, keep, self.values(position))
 
 
 # What pandas.api.types.infer_dtype says of an object column that factorize may

@@ -218,8 +218,9 @@ class IncompleteData:
         return cls(tuple(names), labels, codes, weights)
 
     def _with_options(self, options: Options) -> Self:
-        for name in ("states", "names", "discretize"):
-            if getattr(options, name) is not None:
+        unset = Options()
+        for name in ("states", "missing", "names", "max_numeric_states", "discretize"):
+            if getattr(options, name) is not getattr(unset, name):
                 message = (
                     f"{name} cannot change an IncompleteData. Pass the table it was"
                     " read from."

@@ -23,13 +23,7 @@ from bayesmend.data.csv import (
 )
 from bayesmend.data.discretize import Cutting, Discretization, cut_names
 from bayesmend.data.encode import Coder, GivenStates
-from bayesmend.data.restore import (
-    frame_library,
-    join_columns,
-    replace_columns,
-    restore_column,
-    text_column,
-)
+from bayesmend.data.restore import replace_columns, restore_column, table_kind
 from bayesmend.data.sources import Source, is_missing
 from bayesmend.data.states import (
     MISSING,
@@ -101,7 +95,7 @@ class NewData:
         source = self.source
         if source is None or not (self.extra or self.absent):
             return data.to_table()
-        kind = frame_library() if source.native is None else source.kind
+        kind = table_kind(source.kind)
         new = {
             name: restore_column(
                 kind, data.origin.dtypes[j], data.states[j], data.codes[:, j]
@@ -109,15 +103,8 @@ class NewData:
             for j, name in enumerate(data.names)
         }
         added = {name: new.pop(name) for name in self.absent}
-        if source.native is not None:
-            places = {source.names.index(name): c for name, c in new.items()}
-            return replace_columns(source.native, source, places, added)
-        columns = [
-            new[name] if name in new else text_column(kind, source.values(j))
-            for j, name in enumerate(source.names)
-        ]
-        headers = [*source.names, *added]
-        return join_columns(kind, headers, [*columns, *added.values()], None)
+        places = {source.names.index(name): column for name, column in new.items()}
+        return replace_columns(source, places, added)
 
     def write_csv(
         self,
@@ -171,6 +158,8 @@ def read_for(
     """
     check_network(network)
     if isinstance(table, IncompleteData):
+        # Which refuses what cannot change a table that is read already.
+        table = IncompleteData.from_table(table, missing=missing, discretize=discretize)
         return _from_data(network, table, allow_absent)
     source = open_source(table)
     names = check_names(source.headers, None)
