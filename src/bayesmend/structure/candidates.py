@@ -7,7 +7,7 @@ does not can be replaced by the subset in any DAG without loss.
 from __future__ import annotations
 
 from math import comb
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -30,7 +30,7 @@ _MAX_SETS = 5000
 
 
 def candidate_parents(
-    data: IncompleteData,
+    data: Any,
     *,
     score: Score | str = "bdeu",
     ess: float = 1.0,
@@ -46,7 +46,7 @@ def candidate_parents(
 
     Parameters
     ----------
-    data : IncompleteData
+    data : IncompleteData, frame, array, mapping or path
         A table without missing cells.
     score : Score or str, default="bdeu"
         The rule, or its name.
@@ -85,7 +85,9 @@ def candidate_parents(
     ParentSets(n_vars=8, n_sets=..., max_members=2)
     """
     scorer = FamilyScorer(data, score=score, ess=ess, n_threads=n_threads)
-    rules = (constraints or Constraints()).rules(data.names, max_parents=max_parents)
+    rules = (constraints or Constraints()).rules(
+        scorer.data.names, max_parents=max_parents
+    )
     return candidates_from(
         scorer,
         rules,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bayesmend import _core
 from bayesmend._checks import check_integer
 from bayesmend._clock import Clock, Progress
-from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ParentRules
 from bayesmend.graph.dag import Dag
@@ -23,7 +24,7 @@ RESTARTS = 100
 
 
 def climb(
-    data: IncompleteData,
+    data: Any,
     *,
     score: Score | str = "bdeu",
     ess: float = 1.0,
@@ -42,7 +43,7 @@ def climb(
 
     Parameters
     ----------
-    data : IncompleteData
+    data : IncompleteData, frame, array, mapping or path
         A table without missing cells.
     score : Score or str, default="bdeu"
         The rule, or its name.
@@ -82,7 +83,9 @@ def climb(
     Dag(8 variables, ... arcs)
     """
     scorer = FamilyScorer(data, score=score, ess=ess, n_threads=n_threads)
-    rules = (constraints or Constraints()).rules(data.names, max_parents=max_parents)
+    rules = (constraints or Constraints()).rules(
+        scorer.data.names, max_parents=max_parents
+    )
     return climb_from(
         scorer,
         rules,

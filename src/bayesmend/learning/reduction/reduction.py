@@ -20,7 +20,7 @@ import math
 import os
 import re
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -307,7 +307,7 @@ class Reduction:
 
 
 def reduce_to_complete(
-    data: IncompleteData,
+    data: Any,
     *,
     score: Score | str = "bdeu",
     ess: float = 1.0,
@@ -327,7 +327,7 @@ def reduce_to_complete(
 
     Parameters
     ----------
-    data : IncompleteData
+    data : IncompleteData, frame, array, mapping or path
         The table. Without missing cells the result is the plain problem.
     score : Score or str, default="bdeu"
         The rule, or its name. Scores may have any sign.
@@ -365,22 +365,23 @@ def reduce_to_complete(
     Examples
     --------
     >>> table = {"a": ["x", "x", "y", "y"], "b": ["u", "u", "v", None]}
-    >>> reduction = reduce_to_complete(IncompleteData.from_table(table), max_parents=0)
+    >>> reduction = reduce_to_complete(table, max_parents=0)
     >>> for score, members in reduction.parent_sets.of(1):
     ...     print(round(score, 3), [reduction.parent_sets.names[p] for p in members])
     -3.243 ['row 3: b = u']
     -3.753 ['row 3: b = v']
     """
+    table = IncompleteData.from_table(data)
     rule, n_threads = Score.of(score, ess=ess), check_integer("n_threads", n_threads)
-    rules = (constraints or Constraints()).rules(data.names, max_parents=max_parents)
-    scope, near = scope_of(data, completion, locality)
+    rules = (constraints or Constraints()).rules(table.names, max_parents=max_parents)
+    scope, near = scope_of(table, completion, locality)
     n_columns = count_columns(scope, rules)
     check_columns(n_columns, max_columns)
-    layout = Layout.of(data, scope)
-    expansion = Expansion(data, scope, rules, score=rule, n_threads=n_threads)
-    parent_sets, penalty = assemble(expansion, layout, n_vars=data.n_vars, prune=prune)
+    layout = Layout.of(table, scope)
+    expansion = Expansion(table, scope, rules, score=rule, n_threads=n_threads)
+    parent_sets, penalty = assemble(expansion, layout, n_vars=table.n_vars, prune=prune)
     return Reduction(
-        data,
+        table,
         rule,
         parent_sets,
         layout.cells,
