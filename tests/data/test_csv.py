@@ -404,7 +404,7 @@ def test_weights_without_a_name_must_get_one(tmp_path):
 
 def test_a_name_for_weights_that_are_not_there_is_refused(tmp_path):
     data = IncompleteData.from_table({"a": ["x"]})
-    with pytest.raises(ParameterError, match="has no row weights to write"):
+    with pytest.raises(ParameterError, match="has no row weights"):
         data.write_csv(tmp_path / "out.csv", weights="w")
 
 

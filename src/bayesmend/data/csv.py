@@ -333,7 +333,7 @@ def name_weights(
 ) -> tuple[str, NDArray[np.float64]] | None:
     """Return the weights with the name of their column, which they must have."""
     if weights is None and name is not None:
-        message = "the table has no row weights to write. Leave weights= out."
+        message = f"the table has no row weights. Leave {spell('weights')} out."
         raise ParameterError(message)
     if weights is None:
         return None

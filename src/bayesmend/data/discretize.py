@@ -168,8 +168,8 @@ def fit_discretization(
     """
     if method is not None and not any(map(_is_number, cutting.values())):
         message = (
-            "method has no part where no variable has just a number of intervals. Leave"
-            " it out."
+            f"{spell('method')} has no part where no variable has just a number of"
+            " intervals. Leave it out."
         )
         raise ParameterError(message)
     source = _prepared(table, cutting, missing)

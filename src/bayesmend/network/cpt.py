@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesmend._checks import check_number
+from bayesmend._spelling import spell
 from bayesmend.errors import DataError, ParameterError
 
 __all__ = [
@@ -124,7 +125,10 @@ def prior_of(estimate: str, ess: float | None) -> float:
     if ess is None:
         return 0.0 if estimate == "mle" else 1.0
     if estimate == "mle":
-        msg = "ess has no part in estimate='mle'. Leave it out, or use 'posterior'."
+        msg = (
+            f"{spell('ess')} has no part in {spell('estimate', 'mle')}. Leave it out, "
+            f"or use {spell('estimate', 'posterior')}."
+        )
         raise ParameterError(msg)
     return check_number("ess", ess, above=0, finite=True)
 
