@@ -167,7 +167,7 @@ def test_a_required_arc_against_the_tiers_is_named():
 
 def test_more_required_parents_than_allowed_are_named():
     refused(
-        r"2 parents of 'c' are required \(a, b\), but it may have at most 1",
+        r"arcs give 'c' the parents a, b, but it may have at most 1\.",
         required=[("a", "c"), ("b", "c")],
         max_parents=1,
     )

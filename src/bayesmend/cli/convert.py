@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from bayesmend.cli.options import Force, Net, read_net
-from bayesmend.cli.terminal import STREAM, check_outputs, write_through
+from bayesmend.cli.terminal import STREAM, UsageError, check_outputs, write_through
 from bayesmend.formats import MODULES, write_network
 
 __all__ = ["convert"]
@@ -33,10 +33,10 @@ def convert(
     """Write a network in another format."""
     if (str(out) == STREAM) != (to is not None):
         message = "--to FORMAT goes with OUT -, and OUT - needs it."
-        raise typer.BadParameter(message)
+        raise UsageError(message)
     if to is not None and f".{to}" not in MODULES:
         known = ", ".join(suffix[1:] for suffix in MODULES)
         message = f"--to must be one of {known}. Got {to!r} instead."
-        raise typer.BadParameter(message)
+        raise UsageError(message)
     check_outputs([out], force=force)
     write_through(out, partial(write_network, read_net(net)), suffix=f".{to}")

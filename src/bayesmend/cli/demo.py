@@ -21,8 +21,8 @@ _ROWS, _RATE, _SEED = 2000, 0.01, 1
 _FILES = {
     "asia.bif": "the network that the rows are drawn from",
     "complete.csv": "the rows as drawn",
-    "holed.csv": "the rows with holes, all that learning gets to see",
-    "truth.csv": "what the holes held: row (from 0), variable, value",
+    "holed.csv": "the rows without the hidden cells: all that learning gets to see",
+    "truth.csv": "what the hidden cells held: row (from 0), variable, value",
     **OUTPUTS,
 }
 

@@ -11,6 +11,7 @@ import typer
 from bayesmend._spelling import spelling
 from bayesmend.cli.options import Force, Json, Reading, Seed, TableOut, pair, words
 from bayesmend.cli.terminal import (
+    UsageError,
     check_outputs,
     check_stdout,
     notice,
@@ -105,7 +106,7 @@ class Request:
             problem = f"choose one of {', '.join(map(_flag, _MECHANISMS))}."
             if chosen:
                 problem += f" Got {' and '.join(map(_flag, chosen))}."
-            raise typer.BadParameter(problem)
+            raise UsageError(problem)
         _check_goes_with(chosen[0], given)
         return chosen[0], given
 
@@ -147,11 +148,11 @@ def _check_goes_with(mechanism: str, given: dict[str, Any]) -> None:
     _, _, *accepted = inspect.signature(_MECHANISMS[mechanism]).parameters.values()
     for name in given.keys() - {mechanism, *(p.name for p in accepted)}:
         message = f"{_flag(name)} does not go with {_flag(mechanism)}."
-        raise typer.BadParameter(message)
+        raise UsageError(message)
     for parameter in accepted:
         if parameter.default is parameter.empty and parameter.name not in given:
             message = f"{_flag(mechanism)} needs {_flag(parameter.name)}."
-            raise typer.BadParameter(message)
+            raise UsageError(message)
 
 
 def _flag(name: str) -> str:
@@ -169,5 +170,5 @@ def _odds(texts: list[str] | None) -> dict[str, dict[str, float]] | None:
                 odds.setdefault(name, {})[state] = float(number if state else "")
             except ValueError:
                 message = f"--odds must look like NAME=STATE:ODDS. Got {text!r}."
-                raise typer.BadParameter(message) from None
+                raise UsageError(message) from None
     return odds or None

@@ -22,6 +22,7 @@ from bayesmend.cli.options import (
 )
 from bayesmend.cli.terminal import (
     STREAM,
+    UsageError,
     check_outputs,
     check_stdout,
     input_path,
@@ -107,7 +108,7 @@ def impute(
     check_stdout(out, "--cells", cells, json)
     if net == rows.file == STREAM:
         message = "NET and FILE cannot both be stdin. Name a file for one of them."
-        raise typer.BadParameter(message)
+        raise UsageError(message)
     check_outputs([*outputs, cells], force=force, are_tables=True)
     network = read_net(net)
     with input_path(rows.file) as path:
@@ -146,7 +147,7 @@ def _outputs(out: Path | None, n_draws: int) -> list[Path | None]:
     if out is None or str(out) == STREAM:
         tables = f"--draws {n_draws} makes {n_draws} tables"
         message = f"{tables}. Name files with --out a.csv."
-        raise typer.BadParameter(message)
+        raise UsageError(message)
     stem, dot, rest = out.name.partition(".")
     return [out.with_name(f"{stem}-{k}{dot}{rest}") for k in range(1, n_draws + 1)]
 
@@ -160,3 +161,5 @@ def _tell(found: Imputation) -> None:
     if p is not None and len(p):
         n_cells = quantity(len(p) // found.n_draws, "cell")
         notice(f"Imputed {n_cells}, on average with probability {p.mean():.3f}.")
+    else:
+        notice("No cell is missing: there is nothing to impute.")

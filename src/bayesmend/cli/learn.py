@@ -30,7 +30,7 @@ __all__ = ["OUTPUTS", "facts_of", "files_of", "learn", "summarise"]
 
 OUTPUTS = {
     "network.bif": "the network learned",
-    "completed.csv": "the table with every hole filled",
+    "completed.csv": "the table with every missing cell filled",
     "cells.csv": "each mended cell: row (from 0), variable, state, how sure, runner_up",
     "result.json": "score, bound, gap, status, arcs, options",
     "report.html": "all of this to look at in a browser",

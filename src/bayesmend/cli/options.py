@@ -19,6 +19,7 @@ import typer
 from bayesmend._files import write_text
 from bayesmend.cli.terminal import (
     STREAM,
+    UsageError,
     check_outputs,
     input_path,
     network_suffix,
@@ -356,7 +357,7 @@ def pair(option: str, text: str) -> tuple[str, str]:
     name, equals, rest = text.partition("=")
     if not (name and equals and rest):
         message = f"{option} must look like NAME=VALUE. Got {text!r} instead."
-        raise typer.BadParameter(message)
+        raise UsageError(message)
     return name, rest
 
 
@@ -364,7 +365,7 @@ def _arc(option: str, text: str) -> tuple[str, str]:
     names = words([text]) or []
     if len(names) != 2:
         message = f"{option} must look like PARENT,CHILD. Got {text!r} instead."
-        raise typer.BadParameter(message)
+        raise UsageError(message)
     return names[0], names[1]
 
 
@@ -407,7 +408,7 @@ def _cutting(text: str) -> tuple[str, Cutting]:
             "--discretize must look like age=4, age=uniform:4 or age=cuts:18,65. "
             f"Got {text!r} instead."
         )
-        raise typer.BadParameter(message) from None
+        raise UsageError(message) from None
 
 
 def read_net(net: str) -> Network:

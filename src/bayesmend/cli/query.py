@@ -17,7 +17,7 @@ from bayesmend.cli.options import (
     read_net,
     words,
 )
-from bayesmend.cli.terminal import print_json
+from bayesmend.cli.terminal import UsageError, print_json
 from bayesmend.inference.query import Answer
 from bayesmend.inference.query import query as run
 
@@ -61,7 +61,7 @@ def query(
     names = words(targets)
     if names is not None and not all(name.strip() for name in names or [""]):
         message = f"--target must name variables. Got {','.join(targets or [])!r}."
-        raise typer.BadParameter(message)
+        raise UsageError(message)
     answer = run(
         read_net(net),
         names,
@@ -85,7 +85,7 @@ def _evidence(given: list[str] | None) -> dict[str, str]:
         name, state = pair("--given", text)
         if evidence.get(name, state) != state:
             message = f"--given has two states of {name!r}. Give one."
-            raise typer.BadParameter(message)
+            raise UsageError(message)
         evidence[name] = state
     return evidence
 

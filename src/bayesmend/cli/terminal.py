@@ -32,6 +32,7 @@ from bayesmend.errors import (
 __all__ = [
     "STREAM",
     "Command",
+    "UsageError",
     "check_outputs",
     "check_stdout",
     "input_path",
@@ -48,6 +49,14 @@ STREAM = "-"
 """The name that stands for stdin or stdout in place of a file."""
 
 _DEBUG = "bayesmend.debug"
+
+
+class UsageError(typer.BadParameter):
+    """What was typed makes no sense; the message says why, and nothing else."""
+
+    def format_message(self) -> str:
+        """Leave out the words "Invalid value" that Typer begins with."""
+        return self.message
 
 
 class Command(TyperCommand):
@@ -115,7 +124,7 @@ def check_outputs(
         _check_suffixes(files)
     if len({path.absolute() for path in files}) < len(files):
         message = "two outputs have the same name. Name two different files."
-        raise typer.BadParameter(message)
+        raise UsageError(message)
     for path in files:
         if path.is_dir():
             message = f"'{path}' is a folder. Name a file in it."
@@ -134,12 +143,12 @@ def check_stdout(out: Path | None, option: str, side: Path | None, json: bool) -
     takers += [f"{option} {STREAM}"] if str(side) == STREAM else []
     if len(takers) > 1:
         message = f"{' and '.join(takers)} both go to stdout. Name a file for one."
-        raise typer.BadParameter(message)
+        raise UsageError(message)
     if takers and (out is None or str(out) == STREAM):
         message = (
             f"{takers[0]} needs --out, because the table goes to stdout without it."
         )
-        raise typer.BadParameter(message)
+        raise UsageError(message)
 
 
 def _check_suffixes(files: Sequence[Path]) -> None:

@@ -185,8 +185,8 @@ def _check_required(
     for child in np.flatnonzero(required.sum(axis=1) > limit).tolist():
         parents = [names[p] for p in np.flatnonzero(required[child]).tolist()]
         msg = (
-            f"{len(parents)} parents of {names[child]!r} are required "
-            f"({', '.join(parents)}), but it may have at most {limit[child]}. "
+            f"the required arcs give {names[child]!r} the parents "
+            f"{', '.join(parents)}, but it may have at most {limit[child]}. "
             f"Raise {spell('max_parents')} or drop one."
         )
         raise ParameterError(msg)
