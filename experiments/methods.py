@@ -62,7 +62,7 @@ def local(locality: int, *, is_single: bool = False) -> Method:
         "locality": locality,
         "max_parents": MAX_PARENTS,
         "restarts": 1 if is_single else RESTARTS,
-        "starts": ["draws"] if is_single else ["mode", "draws"],
+        "starts": ["random"] if is_single else ["mode", "random"],
     }
     name, label = f"local-{locality}", f"{locality}-local"
     if is_single:

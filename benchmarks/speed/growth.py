@@ -10,8 +10,8 @@ import platform
 
 import numpy as np
 
-from bayesmend import Dag, Network, _core, candidate_parents
-from bayesmend.structure import climb, solve_order
+from bayesmend import Dag, Network, _core
+from bayesmend.structure import candidate_parents, climb, solve_order
 from benchmarks.inputs import ROOT, load_sample, parse_arguments
 from benchmarks.table import print_table
 from benchmarks.timing import timed
@@ -44,11 +44,11 @@ def measure(data):
     """Seconds of each step; the order search ends after ten idle perturbations."""
     everything = None
     if data.n_vars <= MOST_VARS_FOR_ALL:
-        everything, _ = timed(lambda: candidate_parents(data, method="all"))
+        everything, _ = timed(lambda: candidate_parents(data, search="all"))
     start = climb(data, restarts=0)
     promising, sets = timed(
         lambda: candidate_parents(
-            data, method="promising", max_sets=2000, seed_dag=start.dag
+            data, search="promising", max_sets=2000, seed_dag=start.dag
         )
     )
     greedy, _ = timed(lambda: climb(data, seed=1))

@@ -138,7 +138,7 @@ def main():
     data = bm.hide_mcar(network.sample(N_ROWS, seed=1), RATE, seed=1).data
     print(f"{data}, ALARM; peers stop after {CAP:.0f} s and are extrapolated")
     tasks = {
-        "explain": (lambda: bm.explain(network, data), compare_explanations),
+        "explain": (lambda: bm.most_probable(network, data), compare_explanations),
         "marginals": (lambda: bm.marginals(network, data), compare_marginals),
     }
     rows = []

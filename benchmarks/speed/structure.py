@@ -31,7 +31,7 @@ def peer_result(name, data, cap):
     if isinstance(found, str):
         return found, None
     dag = Dag.from_arcs(data.names, found["arcs"])
-    return found["seconds"], dag_score(data, dag)
+    return found["seconds"], dag_score(dag, data)
 
 
 def mean_row(name, instance, n_rows, results):

@@ -122,7 +122,7 @@ def _local(locality: int, restarts: int, suffix: str) -> Method:
             "locality": locality,
             "max_parents": MAX_PARENTS,
             "restarts": restarts,
-            "starts": ["mode", "draws"] if suffix else ["draws"],
+            "starts": ["mode", "random"] if suffix else ["random"],
         },
     )
 

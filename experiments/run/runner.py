@@ -211,7 +211,7 @@ def count_by_value(hidden: Hidden, completed: IncompleteData) -> dict[str, list[
     --------
     >>> import bayesmend as bm
     >>> truth = bm.load_network("asia").sample(50, seed=1)
-    >>> count_by_value(bm.hide_value_of(truth, "smoke", 5, "no", seed=1), truth)
+    >>> count_by_value(bm.hiding.hide_value_of(truth, "smoke", 5, "no", seed=1), truth)
     {'no': [5, 5]}
     """
     counts: dict[str, list[int]] = {}

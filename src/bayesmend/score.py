@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend._checks import check_choice, check_integer, check_number
+from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData, require_complete
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.dag import Dag
@@ -66,7 +67,7 @@ class Score:
         check_number("arc_penalty", self.arc_penalty, finite=True)
 
     @classmethod
-    def of(cls, score: Score | str, *, ess: float = 1.0) -> Score:
+    def of(cls, score: Score | str, *, ess: float | None = None) -> Score:
         """Return `score` itself, or the rule of that name.
 
         Examples
@@ -74,7 +75,15 @@ class Score:
         >>> Score.of("bic").kind
         'bic'
         """
-        return score if isinstance(score, cls) else cls(score, ess=ess)  # type: ignore[arg-type]
+        if not isinstance(score, cls):
+            return cls(score, ess=1.0 if ess is None else ess)  # type: ignore[arg-type]
+        if ess is not None:
+            msg = (
+                f"{spell('ess', ess)} goes with the name of a score. {score!r} has its "
+                "own."
+            )
+            raise ParameterError(msg)
+        return score
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +163,8 @@ class FamilyScorer:
         A table without missing cells.
     score : Score or str, default="bdeu"
         The rule, or its name.
-    ess : float, default=1.0
-        Equivalent sample size when `score` is a name.
+    ess : float, optional
+        Equivalent sample size, 1 by default; a `Score` has its own.
     n_threads : int, default=0
         Number of threads; 0 means one per core. The scores do not depend on it.
 
@@ -174,7 +183,7 @@ class FamilyScorer:
         data: Any,
         *,
         score: Score | str = "bdeu",
-        ess: float = 1.0,
+        ess: float | None = None,
         n_threads: int = 0,
     ) -> None:
         table = IncompleteData.from_table(data)
@@ -267,7 +276,7 @@ def family_score(
     parents: Sequence[str] = (),
     *,
     score: Score | str = "bdeu",
-    ess: float = 1.0,
+    ess: float | None = None,
 ) -> float:
     """Score one family of a complete table.
 
@@ -281,8 +290,8 @@ def family_score(
         Names of its parents.
     score : Score or str, default="bdeu"
         The rule, or its name.
-    ess : float, default=1.0
-        Equivalent sample size when `score` is a name.
+    ess : float, optional
+        Equivalent sample size, 1 by default; a `Score` has its own.
 
     Returns
     -------
@@ -305,7 +314,7 @@ def score_families(
     families: Families | Iterable[tuple[str, Sequence[str]]],
     *,
     score: Score | str = "bdeu",
-    ess: float = 1.0,
+    ess: float | None = None,
     n_threads: int = 0,
 ) -> NDArray[np.float64]:
     """Score many families in one call.
@@ -318,8 +327,8 @@ def score_families(
         Indices in compressed form, or pairs of names.
     score : Score or str, default="bdeu"
         The rule, or its name.
-    ess : float, default=1.0
-        Equivalent sample size when `score` is a name.
+    ess : float, optional
+        Equivalent sample size, 1 by default; a `Score` has its own.
     n_threads : int, default=0
         Number of threads; 0 means one per core. The scores do not depend on it.
 
@@ -346,7 +355,7 @@ def score_families(
 
 
 def dag_score(
-    data: Any, dag: Dag, *, score: Score | str = "bdeu", ess: float = 1.0
+    dag: Dag, data: Any, *, score: Score | str = "bdeu", ess: float | None = None
 ) -> float:
     """Score a DAG on a complete table: the sum over its families.
 
@@ -355,7 +364,7 @@ def dag_score(
     >>> import numpy as np
     >>> from bayesmend import Dag, IncompleteData
     >>> data = IncompleteData.from_table(np.array([["a", "x"], ["b", "y"]]))
-    >>> round(dag_score(data, Dag.from_arcs(["x0", "x1"], [("x0", "x1")])), 3)
+    >>> round(dag_score(Dag.from_arcs(["x0", "x1"], [("x0", "x1")]), data), 3)
     -3.466
     """
     return FamilyScorer(data, score=score, ess=ess).dag(dag)

@@ -307,7 +307,7 @@ def test_rare_states_keep_their_digits():
 
 
 def test_weighting_shows_its_error():
-    options = ("--method", "weighting", "--samples", 5000, "--seed", 1)
+    options = ("--inference", "weighting", "--samples", 5000, "--seed", 1)
     text = ok("query", "asia", "--target", "lung", "--given", "xray=yes", *options)
     assert " ± 0.0" in text
     assert text.splitlines()[-1].startswith("as good as ")
@@ -325,7 +325,7 @@ def test_json_has_one_schema():
     }
     assert set(facts) == {
         *("given", "probability", "log_probability", "targets", "joint"),
-        *("most_probable", "method", "effective_samples", "version"),
+        *("most_probable", "inference", "effective_samples", "version"),
     }
 
 
@@ -355,7 +355,11 @@ def test_evidence_may_hold_an_equals_sign(tmp_path):
             ("--given", "tub=yes", "--given", "either=no", "--given", "smoke=yes"),
             "the evidence is impossible: tub=yes, either=no has probability zero.",
         ),
-        (1, ("--method", "x"), "--method must be one of exact, weighting. Got 'x'"),
+        (
+            1,
+            ("--inference", "x"),
+            "--inference must be one of exact, weighting. Got 'x'",
+        ),
         (2, ("--samples", "0"), "Invalid value for '--samples'"),
         (2, ("--target", ""), "--target must name variables. Got ''."),
         (2, ("--target", "lung, "), "--target must name variables. Got 'lung, '."),
@@ -363,12 +367,12 @@ def test_evidence_may_hold_an_equals_sign(tmp_path):
             1,
             ("--max-memory", "10"),
             "more than --max-memory 10. Give more evidence, raise --max-memory, or use "
-            "--method weighting, which is approximate.",
+            "--inference weighting, which is approximate.",
         ),
         (
             1,
-            ("--joint", "--method", "weighting"),
-            "Error: --joint needs --method exact. Got --method weighting instead.",
+            ("--joint", "--inference", "weighting"),
+            "--joint needs --inference exact. Got --inference weighting instead.",
         ),
     ],
 )

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import oracle
 
-from bayesmend import Discretization, IncompleteData, fit_discretization
+from bayesmend import IncompleteData
+from bayesmend.data import Discretization, fit_discretization
 from bayesmend.errors import BayesmendWarning, DataError, ParameterError
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False) | st.integers(-3, 3).map(float)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal as assert_polars_equal
 from support import oracle, strategies
 
-from bayesmend import MISSING, IncompleteData
+from bayesmend import IncompleteData
+from bayesmend.data import MISSING
 from bayesmend.errors import DataError, MissingDependencyError, ParameterError
 
 MAKERS = {

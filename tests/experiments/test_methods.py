@@ -22,7 +22,7 @@ METHODS = {
 def task():
     """Holes in one variable, so that classifiers have their say, too."""
     rows = ASIA.sample(120, seed=3)
-    hidden = bm.hide_value_of(rows, "lung", 4, state=0, seed=3, strict=True)
+    hidden = bm.hiding.hide_value_of(rows, "lung", 4, state=0, seed=3, strict=True)
     return Task(hidden, network=ASIA, target="lung")
 
 
@@ -58,7 +58,7 @@ def test_options_are_those_of_the_paper():
     for method in METHODS.values():
         assert method.options.get("max_parents", 3) == 3
     assert local(2).options["locality"] == 2
-    assert local(1, is_single=True).options["starts"] == ["draws"]
+    assert local(1, is_single=True).options["starts"] == ["random"]
     assert local(1, is_single=True).options["restarts"] == 1
     assert exact(2.5).options["time_limit"] == 2.5
 

@@ -9,13 +9,9 @@ from support import oracle
 from support.strategies import dags
 from support.timing import within
 
-from bayesmend import (
-    Cpdag,
-    Dag,
-    skeleton_scores,
-    structural_hamming_distance,
-)
+from bayesmend import Dag, structural_hamming_distance
 from bayesmend.errors import CycleError, DataError, ParameterError
+from bayesmend.graph import Cpdag, skeleton_scores
 
 
 def make(n, arcs):

@@ -104,7 +104,7 @@ def test_more_draws_than_fit_into_memory_are_refused_before_any_work():
         with pytest.raises(InferenceError, match=message):
             bm.impute(WET, rows, method="draw", n_draws=10**12)
         with pytest.raises(InferenceError, match=message):
-            bm.draw(WET, rows, n_draws=10**12)
+            bm.draw_completions(WET, rows, n_draws=10**12)
     # Two cells a row, a byte each as drawn and as coded, and 34 in the list.
     n_bytes = 5 * 10 * 2 * (2 + 34)
     options = {"method": "draw", "n_draws": 5, "seed": 1}
@@ -491,7 +491,7 @@ def test_variables_that_the_table_lacks_are_added_when_allowed(kind):
 
 
 def test_numbers_are_cut_as_the_training_data_were():
-    rule = bm.Discretization.from_cuts({"age": [18, 65]})
+    rule = bm.data.Discretization.from_cuts({"age": [18, 65]})
     network = bm.Network(
         bm.Dag.from_arcs(["age", "job"], [("age", "job")]),
         (rule.labels("age"), ("no", "yes")),

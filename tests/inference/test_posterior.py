@@ -41,7 +41,7 @@ def test_evidence_has_the_probability_of_its_completions(case):
 def test_an_explanation_is_the_best_completion_and_the_first_of_equals(case):
     network, rows = case
     rows = possible(network, rows)
-    found = bm.explain(network, table(network, rows))
+    found = bm.most_probable(network, table(network, rows))
     best = [oracle.best_completion(*plain(network), row) for row in rows]
     assert list(map(tuple, found.completed.codes.tolist())) == [
         full for full, _ in best
@@ -80,7 +80,7 @@ def test_fewer_targets_give_the_same_marginals(case):
 def test_confidence_is_the_marginal_of_the_state_chosen(case):
     network, rows = case
     data = table(network, possible(network, rows))
-    found, distributions = bm.explain(network, data), bm.marginals(network, data)
+    found, distributions = bm.most_probable(network, data), bm.marginals(network, data)
     for row, v, p in zip(found.rows, found.variables, found.confidence, strict=True):
         at, probabilities = distributions.of(network.names[v])
         state = found.completed.codes[row, v]
@@ -97,11 +97,13 @@ def test_a_row_is_an_error_when_it_has_holes_and_no_probability(case):
     network, rows = case
     for row in rows:
         if None in row and not possible(network, [row]):
-            for ask in (bm.explain, bm.marginals, bm.draw):
+            for ask in (bm.most_probable, bm.marginals, bm.draw_completions):
                 with pytest.raises(InferenceError, match="row 0 is impossible"):
                     ask(network, table(network, [row]))
         else:
-            assert bm.explain(network, table(network, [row])).completed.is_complete
+            assert bm.most_probable(
+                network, table(network, [row])
+            ).completed.is_complete
 
 
 @given(networks_with_holes(max_vars=4, max_rows=1))
@@ -109,7 +111,7 @@ def test_a_row_is_an_error_when_it_has_holes_and_no_probability(case):
 def test_draws_are_possible_and_keep_what_is_observed(case):
     network, rows = case
     data = table(network, possible(network, rows))
-    for drawn in bm.draw(network, data, n_draws=5, seed=1):
+    for drawn in bm.draw_completions(network, data, n_draws=5, seed=1):
         assert np.isfinite(network.log_likelihood(drawn)).all()
         seen = data.codes != MISSING
         assert np.array_equal(drawn.codes[seen], data.codes[seen])
@@ -123,7 +125,7 @@ def test_draws_follow_the_joint_posterior(given, seed):
     expected = oracle.row_completions(*plain(network), row)
     total = sum(expected.values())
     n_draws = 20_000
-    drawn = bm.draw(
+    drawn = bm.draw_completions(
         network, table(network, [row] * 10), n_draws=n_draws // 10, seed=seed
     )
     rows = np.concatenate([one.codes for one in drawn])
@@ -142,7 +144,7 @@ def test_draws_follow_the_joint_posterior(given, seed):
 
 def test_draws_differ_between_rows_and_tables():
     network = bm.load_network("asia")
-    one, two = bm.draw(network, empty_rows(network, 200), n_draws=2, seed=1)
+    one, two = bm.draw_completions(network, empty_rows(network, 200), n_draws=2, seed=1)
     assert one != two
     assert len(np.unique(one.codes, axis=0)) > 5
 
@@ -154,13 +156,13 @@ def test_among_equally_probable_completions_the_first_is_taken():
     dag = bm.Dag.from_arcs("abc", [("a", "b"), ("b", "c")])
     third = [1 / 3] * 3
     equal = bm.Network(dag, ((0, 1, 2),) * 3, ([third], [third] * 3, [third] * 3))
-    found = bm.explain(equal, empty_rows(equal))
+    found = bm.most_probable(equal, empty_rows(equal))
     assert found.completed.codes.tolist() == [[0, 0, 0]]
     # a = b = c only: three ties that hang together.
     copy = np.eye(3)
     same = bm.Network(dag, ((0, 1, 2),) * 3, ([third], copy, copy))
     rows = {"a": [None, None], "b": [None, None], "c": [None, 2]}
-    found = bm.explain(same, rows)
+    found = bm.most_probable(same, rows)
     assert found.completed.codes.tolist() == [[0, 0, 0], [2, 2, 2]]
 
 
@@ -183,23 +185,29 @@ def holed():
 @pytest.mark.parametrize("n_threads", [4, 7])
 def test_answers_do_not_depend_on_the_number_of_threads(n_threads, holed):
     network, data = holed
-    one = bm.explain(network, data, n_threads=1)
-    many = bm.explain(network, data, n_threads=n_threads)
+    one = bm.most_probable(network, data, n_threads=1)
+    many = bm.most_probable(network, data, n_threads=n_threads)
     assert one.completed == many.completed
     assert np.array_equal(one.log_probability, many.log_probability)
     assert np.array_equal(one.confidence, many.confidence)
     assert np.array_equal(one.log_evidence, many.log_evidence)
-    draws = [bm.draw(network, data, seed=3, n_threads=k) for k in (1, n_threads)]
+    draws = [
+        bm.draw_completions(network, data, seed=3, n_threads=k) for k in (1, n_threads)
+    ]
     assert draws[0] == draws[1]
 
 
 def test_seeds_and_generators(holed):
     network, data = holed
-    assert bm.draw(network, data, seed=1) == bm.draw(network, data, seed=1)
-    assert bm.draw(network, data, seed=1) != bm.draw(network, data, seed=2)
+    assert bm.draw_completions(network, data, seed=1) == bm.draw_completions(
+        network, data, seed=1
+    )
+    assert bm.draw_completions(network, data, seed=1) != bm.draw_completions(
+        network, data, seed=2
+    )
     rng = np.random.default_rng(1)
-    first, second = (bm.draw(network, data, seed=rng) for _ in range(2))
-    assert first == bm.draw(network, data, seed=1) != second
+    first, second = (bm.draw_completions(network, data, seed=rng) for _ in range(2))
+    assert first == bm.draw_completions(network, data, seed=1) != second
 
 
 # --- size -----------------------------------------------------------------------------
@@ -213,9 +221,9 @@ def test_a_thousand_variables_with_few_holes_answer_in_milliseconds():
     for row in codes:
         row[rng.choice(network.n_vars, 3, replace=False)] = MISSING
     holed = data.with_codes(codes)
-    bm.explain(network, holed)
+    bm.most_probable(network, holed)
     with within(0.05 * data.n_rows):
-        found = bm.explain(network, holed)
+        found = bm.most_probable(network, holed)
     assert found.completed.is_complete
     assert (found.log_probability >= network.log_likelihood(data) - 1e-9).all()
 
@@ -226,18 +234,20 @@ def test_a_grid_too_wide_is_an_error_that_names_the_table():
         r"exact inference would need a table of .* entries \(.*B\) over \d+ variables "
         r"\(g\d+_\d+, .*\), and .* in all, which is more than max_memory=.*"
     )
-    for ask in (bm.marginals, bm.draw, bm.log_evidence):
+    for ask in (bm.marginals, bm.draw_completions, bm.log_evidence):
         evidence = empty_rows(network) | {"g29_29": [1]}
-        with pytest.raises(InferenceError, match=message + "or use method='weighting'"):
+        with pytest.raises(
+            InferenceError, match=message + "or use inference='weighting'"
+        ):
             ask(network, evidence)
     with pytest.raises(InferenceError, match=message + "or impute with inference="):
-        bm.explain(network, empty_rows(network))
+        bm.most_probable(network, empty_rows(network))
 
 
 def test_evidence_makes_a_grid_narrow():
     network = grid(30)
     data = bm.hide_mcar(network.sample(3, seed=1), 0.2, seed=1).data
-    assert bm.explain(network, data).completed.is_complete
+    assert bm.most_probable(network, data).completed.is_complete
 
 
 def test_memory_is_limited_on_request():
@@ -273,7 +283,7 @@ def test_tables_beyond_any_memory_are_refused_all_the_same(max_memory):
         r", and .* TB in all, which is more than the 550 GB possible. Give more "
         r"evidence, or "
     )
-    for ask in (bm.marginals, bm.explain, bm.impute):
+    for ask in (bm.marginals, bm.most_probable, bm.impute):
         with pytest.raises(InferenceError, match=message):
             ask(network, row, max_memory=max_memory)
 
@@ -297,7 +307,7 @@ def test_impossible_evidence_is_named_with_its_row():
         "row 1 is impossible in this network: lung=yes, either=no has probability "
         "zero. Correct the row, or estimate"
     )
-    for ask in (bm.explain, bm.marginals, bm.draw, bm.impute):
+    for ask in (bm.most_probable, bm.marginals, bm.draw_completions, bm.impute):
         with pytest.raises(InferenceError, match=message):
             ask(asia, rows)
     assert bm.log_evidence(asia, rows)[1] == -math.inf
@@ -310,13 +320,13 @@ def test_a_conflict_through_unobserved_variables_is_found():
     network = bm.Network(dag, (("x", "y"),) * 4, (half, copy, copy, half))
     row = {"a": ["x"], "b": [None], "c": ["y"], "d": ["x"]}
     with pytest.raises(InferenceError, match="network: a=x, c=y has probability zero"):
-        bm.explain(network, row)
+        bm.most_probable(network, row)
 
 
 def test_an_impossible_row_without_holes_is_left_alone():
     asia = bm.load_network("asia")
     row = {name: ["yes"] for name in asia.names} | {"either": ["no"]}
-    found = bm.explain(asia, row)
+    found = bm.most_probable(asia, row)
     assert found.log_probability[0] == found.log_evidence[0] == -math.inf
     assert bm.impute(asia, row).to_table() == row
 
@@ -324,7 +334,10 @@ def test_an_impossible_row_without_holes_is_left_alone():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "loopy"}, "method must be one of exact, weighting. Got 'loopy'"),
+        (
+            {"inference": "loopy"},
+            "inference must be one of exact, weighting. Got 'loopy'",
+        ),
         ({"n_samples": 0}, "n_samples must be an integer >= 1. Got 0 instead."),
         ({"n_threads": -1}, "n_threads must be an integer >= 0. Got -1 instead."),
         ({"max_memory": 0}, "max_memory must be a number of bytes > 0. Got 0"),
@@ -332,10 +345,10 @@ def test_an_impossible_row_without_holes_is_left_alone():
         ({"max_memory": None}, "max_memory must be a number of bytes > 0. Got None"),
         ({"max_memory": math.nan}, "max_memory must be a number of bytes > 0. Got nan"),
         (
-            {"n_samples": 2**70, "method": "weighting"},
+            {"n_samples": 2**70, "inference": "weighting"},
             r"n_samples must be an integer below 2\*\*63. Got 1180591620717411303424",
         ),
-        ({"seed": "x", "method": "weighting"}, "seed must be an integer"),
+        ({"seed": "x", "inference": "weighting"}, "seed must be an integer"),
         ({"targets": 3}, "targets must be the name of a variable or a list of names"),
     ],
 )
@@ -348,7 +361,7 @@ def test_parameters_are_checked(options, message):
 def test_draws_are_counted_from_one():
     asia = bm.load_network("asia")
     with pytest.raises(ParameterError, match=r"n_draws must be an integer >= 1. Got 0"):
-        bm.draw(asia, empty_rows(asia), n_draws=0)
+        bm.draw_completions(asia, empty_rows(asia), n_draws=0)
 
 
 def test_unknown_targets_are_named():
@@ -384,7 +397,13 @@ def test_a_single_target_needs_no_list():
 )
 def test_a_network_is_needed(given, message):
     message = "network must be a Network. " + message
-    for ask in (bm.explain, bm.marginals, bm.draw, bm.log_evidence, bm.impute):
+    for ask in (
+        bm.most_probable,
+        bm.marginals,
+        bm.draw_completions,
+        bm.log_evidence,
+        bm.impute,
+    ):
         with pytest.raises(ParameterError, match=message):
             ask(given, {"a": [None]})
     with pytest.raises(ParameterError, match=message):
@@ -395,13 +414,15 @@ def test_no_rows_and_single_states():
     network = bm.Network(
         bm.Dag.from_arcs("ab"), (("x",), ("u", "v")), ([[1]], [[0, 1]])
     )
-    assert bm.explain(network, {"a": [], "b": []}).completed.n_rows == 0
-    assert bm.explain(network, {"a": [None], "b": [None]}).completed.to_table() == {
+    assert bm.most_probable(network, {"a": [], "b": []}).completed.n_rows == 0
+    assert bm.most_probable(
+        network, {"a": [None], "b": [None]}
+    ).completed.to_table() == {
         "a": ["x"],
         "b": ["v"],
     }
-    assert repr(bm.explain(network, {"a": ["x"], "b": [None]})) == (
-        "Explanation(1 rows, 1 holes)"
+    assert repr(bm.most_probable(network, {"a": ["x"], "b": [None]})) == (
+        "MostProbable(1 rows, 1 holes)"
     )
     assert repr(bm.marginals(network, {"a": ["x"], "b": [None]})) == (
         "Marginals(2 variables, 1 holes)"

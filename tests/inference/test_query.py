@@ -106,7 +106,7 @@ def test_evidence_may_be_too_rare_for_a_float():
 
 def test_weighting_gives_errors_and_the_same_numbers_for_any_threads():
     asia = bm.load_network("asia")
-    options = {"given": {"xray": "yes"}, "method": "weighting", "seed": 1}
+    options = {"given": {"xray": "yes"}, "inference": "weighting", "seed": 1}
     exact = bm.query(asia, "lung", given={"xray": "yes"})
     one = bm.query(asia, "lung", **options, n_threads=1)
     many = bm.query(asia, "lung", **options, n_threads=7)
@@ -139,7 +139,7 @@ def test_answers_are_plain_for_json():
             {"states": ["no"], "probability": pytest.approx(0.95)},
         ],
         "most_probable": {"states": ["no"], "probability": pytest.approx(0.95)},
-        "method": "exact",
+        "inference": "exact",
         "effective_samples": None,
     }
     assert repr(answer) == "Answer(tub | asia=yes)"
@@ -167,9 +167,9 @@ def test_answers_are_plain_for_json():
             r"variable 'smoke' is a target twice. Name it once.",
         ),
         (
-            {"targets": "smoke", "joint": True, "method": "weighting"},
+            {"targets": "smoke", "joint": True, "inference": "weighting"},
             ParameterError,
-            r"joint=True needs method='exact'. Got method='weighting' instead.",
+            r"joint=True needs inference='exact'. Got inference='weighting' instead.",
         ),
         (
             {"targets": [], "joint": True},
@@ -197,9 +197,9 @@ def test_answers_are_plain_for_json():
             r"targets must be the name of a variable or a list of names. Got 3 instead",
         ),
         (
-            {"method": "magic"},
+            {"inference": "magic"},
             ParameterError,
-            r"method must be one of exact",
+            r"inference must be one of exact",
         ),
     ],
 )
@@ -268,8 +268,8 @@ def test_few_targets_of_a_wide_grid_are_answered():
     network = grid(30)
     answer = bm.query(network, "g1_1", given={"g0_0": 0})
     assert sum(answer.distributions["g1_1"].values()) == pytest.approx(1)
-    with pytest.raises(InferenceError, match="or use method='weighting'"):
+    with pytest.raises(InferenceError, match="or use inference='weighting'"):
         bm.query(network, "g29_29")
-    near = bm.query(network, "g1_1", given={"g0_0": 0}, method="weighting", seed=1)
+    near = bm.query(network, "g1_1", given={"g0_0": 0}, inference="weighting", seed=1)
     found, wanted = near.distributions["g1_1"][0], answer.distributions["g1_1"][0]
     assert np.isclose(found, wanted, atol=5 * near.errors["g1_1"][0])

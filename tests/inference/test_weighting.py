@@ -18,7 +18,7 @@ from bayesmend import _core
 from bayesmend.errors import InferenceError, ParameterError, ShortfallWarning
 from bayesmend.network.flat import flatten
 
-WEIGHTING = {"method": "weighting"}
+WEIGHTING = {"inference": "weighting"}
 
 
 def weigh(network, rows, n_samples, seed, n_threads=1):
@@ -116,14 +116,17 @@ def test_estimates_do_not_depend_on_the_number_of_threads(n_threads, n_rows):
     for v in range(network.n_vars):
         assert np.array_equal(one.probabilities[v], many.probabilities[v])
         assert np.array_equal(one.errors[v], many.errors[v])
-    draws = [bm.draw(network, data, **options, n_threads=k) for k in (1, n_threads)]
+    draws = [
+        bm.draw_completions(network, data, **options, n_threads=k)
+        for k in (1, n_threads)
+    ]
     assert draws[0] == draws[1]
 
 
 def test_draws_follow_the_posterior():
     network = bm.load_network("asia")
     row = empty_rows(network, 4000) | {"dysp": ["yes"] * 4000}
-    (drawn,) = bm.draw(network, row, **WEIGHTING, n_samples=3000, seed=2)
+    (drawn,) = bm.draw_completions(network, row, **WEIGHTING, n_samples=3000, seed=2)
     counts = collections.Counter(map(tuple, drawn.codes[:, [2, 3, 4]].tolist()))
     evidence = [0 if name == "dysp" else None for name in network.names]
     joint = oracle.joint_posterior(*plain(network), evidence, [2, 3, 4])
@@ -161,7 +164,7 @@ def test_draws_that_repeat_each_other_are_said_aloud():
     lowest = found.effective_samples[:2].min()
     assert found.to_dict()["lowest_effective_samples"] == lowest
     with pytest.warns(ShortfallWarning, match=message):
-        bm.draw(asia, rows, **WEIGHTING, **few)
+        bm.draw_completions(asia, rows, **WEIGHTING, **few)
 
 
 def test_enough_samples_are_not_remarked_upon():
@@ -179,7 +182,9 @@ def test_enough_samples_are_not_remarked_upon():
 def test_draws_keep_what_is_observed():
     network = bm.load_network("asia")
     data = bm.hide_mcar(network.sample(200, seed=1), 0.3, seed=1).data
-    for drawn in bm.draw(network, data, **WEIGHTING, n_samples=500, n_draws=3, seed=1):
+    for drawn in bm.draw_completions(
+        network, data, **WEIGHTING, n_samples=500, n_draws=3, seed=1
+    ):
         seen = data.codes != MISSING
         assert np.array_equal(drawn.codes[seen], data.codes[seen])
         assert np.isfinite(network.log_likelihood(drawn)).all()
@@ -215,7 +220,7 @@ def test_evidence_that_no_sample_meets_is_an_error():
         "exact inference."
     )
     options = {**WEIGHTING, "n_samples": 1000, "seed": 1}
-    for ask in (bm.marginals, bm.draw):
+    for ask in (bm.marginals, bm.draw_completions):
         with pytest.raises(InferenceError, match=message):
             ask(network, row, **options)
     assert bm.log_evidence(network, row, **options)[0] == -math.inf
@@ -228,7 +233,7 @@ def test_samples_to_draw_from_must_fit_into_memory():
     message = r"drawing from n_samples=1000000000 needs 8 GB, more than max_memory=1"
     options = {"n_samples": 10**9, "n_threads": 1}
     with pytest.raises(InferenceError, match=message):
-        bm.draw(asia, empty_rows(asia), **WEIGHTING, **options)
+        bm.draw_completions(asia, empty_rows(asia), **WEIGHTING, **options)
 
 
 @pytest.mark.parametrize("n_rows", [1, 100])
@@ -238,7 +243,7 @@ def test_ctrl_c_ends_the_sampling(n_rows):
     with ctrl_c_after(0.1, raises=True):
         bm.marginals(asia, rows, **WEIGHTING, n_samples=10**8 // n_rows)
     with ctrl_c_after(0.1, raises=True):
-        bm.draw(asia, rows, **WEIGHTING, n_samples=2 * 10**7 // n_rows)
+        bm.draw_completions(asia, rows, **WEIGHTING, n_samples=2 * 10**7 // n_rows)
 
 
 def test_the_most_probable_explanation_has_no_approximate_method():

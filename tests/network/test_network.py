@@ -202,8 +202,8 @@ def test_there_must_be_states_and_a_table_for_each_variable():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"estimate": "guess"}, "estimate must be 'mle' or 'posterior'. Got 'guess'"),
-        ({"ess": 1.0}, "ess has no part in estimate='mle'"),
+        ({"estimate": "guess"}, "estimate must be one of mle, posterior. Got 'guess'"),
+        ({"ess": 1.0}, "goes with estimate='posterior'. Got 'mle'"),
         (
             {"estimate": "posterior", "ess": 0.0},
             "ess must be a finite number > 0. Got 0.0",

@@ -66,7 +66,7 @@ def result():
 def hostile_result():
     rng = np.random.default_rng(1)
     codes = rng.integers(0, 2, (40, len(HOSTILE))).astype(np.uint8)
-    codes[:8, 0] = bm.MISSING
+    codes[:8, 0] = bm.data.MISSING
     states = [(f"yes {name}", f"no {name}") for name in HOSTILE]
     data = bm.IncompleteData.from_codes(codes, names=HOSTILE, states=states)
     constraints = bm.Constraints(required=[(HOSTILE[0], name) for name in HOSTILE[1:]])
@@ -156,7 +156,7 @@ def test_a_single_state_has_no_runner_up():
 def test_long_tables_are_cut_and_say_so():
     rng = np.random.default_rng(2)
     codes = rng.integers(0, 7, (400, 4)).astype(np.uint8)
-    codes[rng.random(codes.shape) < 0.15] = bm.MISSING
+    codes[rng.random(codes.shape) < 0.15] = bm.data.MISSING
     states = [tuple(range(7))] * 4
     data = bm.IncompleteData.from_codes(codes, names=list("abcd"), states=states)
     constraints = bm.Constraints(required=[(p, "d") for p in "abc"])

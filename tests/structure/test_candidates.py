@@ -8,8 +8,9 @@ from support import oracle
 from support.strategies import complete_tables, linked_rows, table_of
 from support.timing import ctrl_c_after, within
 
-from bayesmend import Constraints, Dag, Score, candidate_parents
+from bayesmend import Constraints, Dag, Score
 from bayesmend.errors import DataError, ParameterError
+from bayesmend.structure import candidate_parents
 from bayesmend.structure.candidates import can_score_all
 
 KINDS = ("bdeu", "k2", "bic", "aic", "loglik")
@@ -60,7 +61,7 @@ def test_all_candidates_equal_brute_force(table, kind, limit, ess, penalty):
     rows, card = table
     rule = Score(kind, ess=ess, arc_penalty=penalty)
     found = candidate_parents(
-        table_of(rows, card), score=rule, max_parents=limit, method="all"
+        table_of(rows, card), score=rule, max_parents=limit, search="all"
     )
     check_against_brute_force(found, rows, card, limit, rule)
 
@@ -72,7 +73,7 @@ def test_weighted_candidates_equal_brute_force(table, kind, draw):
     weight = st.floats(0.0, 3.0).map(lambda w: round(w, 3))
     weights = [draw.draw(weight) for _ in rows]
     found = candidate_parents(
-        table_of(rows, card, np.array(weights)), score=kind, method="all"
+        table_of(rows, card, np.array(weights)), score=kind, search="all"
     )
     check_against_brute_force(found, rows, card, 3, Score(kind), weights=weights)
 
@@ -96,7 +97,7 @@ def test_constrained_candidates_equal_brute_force(table, kind, method, draw):
         forbidden=[(f"v{p}", f"v{c}") for p, c in forbidden],
     )
     found = candidate_parents(
-        table_of(rows, card), score=kind, constraints=known, method=method
+        table_of(rows, card), score=kind, constraints=known, search=method
     )
     check_against_brute_force(
         found,
@@ -115,7 +116,7 @@ def test_promising_candidates_with_a_large_budget_are_all(table, kind, limit):
     data = table_of(*table)
     everything, promising = (
         candidate_parents(
-            data, score=kind, max_parents=limit, method=method, max_sets=10**6
+            data, score=kind, max_parents=limit, search=method, max_sets=10**6
         )
         for method in ("all", "promising")
     )
@@ -136,7 +137,7 @@ def test_bounds_lose_no_candidate_of_linked_variables(kind, limit):
     card = [2, 3, 2, 4, 1, 2, 3]
     rows = linked_rows(card, 120, seed=limit).tolist()
     found = candidate_parents(
-        table_of(rows, card), score=kind, max_parents=limit, method="all"
+        table_of(rows, card), score=kind, max_parents=limit, search="all"
     )
     check_against_brute_force(found, rows, card, limit, Score(kind))
 
@@ -145,14 +146,14 @@ def test_bounds_lose_no_candidate_of_linked_variables(kind, limit):
 def test_tables_larger_than_the_data_are_no_exception(kind):
     card = [60, 3, 200, 2]
     rows = linked_rows(card, 30, seed=3).tolist()
-    found = candidate_parents(table_of(rows, card), score=kind, method="all")
+    found = candidate_parents(table_of(rows, card), score=kind, search="all")
     check_against_brute_force(found, rows, card, 3, Score(kind))
 
 
 @pytest.mark.parametrize("method", ["all", "promising"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_rows_only_the_empty_set_is_left(kind, method):
-    found = candidate_parents(table_of([], [2, 3, 4]), score=kind, method=method)
+    found = candidate_parents(table_of([], [2, 3, 4]), score=kind, search=method)
     assert [[members for _, members in found.of(v)] for v in range(3)] == [[()]] * 3
 
 
@@ -164,7 +165,7 @@ def test_the_same_candidates_for_any_number_of_threads(method, weighted):
     weights = np.random.default_rng(1).random(400) if weighted else None
     data = table_of(rows, card, weights)
     first, *others = (
-        candidate_parents(data, method=method, max_sets=60, n_threads=n)
+        candidate_parents(data, search=method, max_sets=60, n_threads=n)
         for n in (1, 4, 7)
     )
     assert all(other == first for other in others)
@@ -173,8 +174,8 @@ def test_the_same_candidates_for_any_number_of_threads(method, weighted):
 def test_a_size_budget_is_kept_and_finds_the_best_sets_first():
     card = [2] * 14
     data = table_of(linked_rows(card, 500, seed=7), card)
-    small = candidate_parents(data, method="promising", max_sets=40)
-    whole = candidate_parents(data, method="all")
+    small = candidate_parents(data, search="promising", max_sets=40)
+    whole = candidate_parents(data, search="all")
     assert np.diff(small.offsets).max() <= 40
     best = [whole.of(v)[0] for v in range(14)]
     found = [small.of(v)[0] for v in range(14)]
@@ -185,8 +186,8 @@ def test_the_families_of_a_seed_are_among_the_candidates_or_beaten_by_a_subset()
     card = [2] * 10
     data = table_of(linked_rows(card, 300, seed=2), card)
     seed = Dag.from_arcs(data.names, [("v7", "v0"), ("v8", "v0"), ("v9", "v0")])
-    found = candidate_parents(data, method="promising", max_sets=1, seed_dag=seed)
-    whole = candidate_parents(data, method="all")
+    found = candidate_parents(data, search="promising", max_sets=1, seed_dag=seed)
+    whole = candidate_parents(data, search="all")
     wanted = {m: s for s, m in whole.of(0) if set(m) <= {7, 8, 9}}
     assert wanted.items() <= {m: s for s, m in found.of(0)}.items()
 
@@ -197,7 +198,7 @@ def test_candidates_within_a_time_limit_hold_the_empty_set_and_the_seed():
     seed = Dag.from_arcs(data.names, [("v0", "v1"), ("v1", "v2")])
     with within(1.0):
         found = candidate_parents(
-            data, method="promising", time_limit=0.05, seed_dag=seed, max_parents=4
+            data, search="promising", time_limit=0.05, seed_dag=seed, max_parents=4
         )
     assert found.find(1, [0]) >= 0
     assert all(found.find(v, []) >= 0 for v in range(60))
@@ -208,12 +209,12 @@ def test_ctrl_c_ends_the_search_for_candidates_at_once(method):
     card = [3] * 70
     data = table_of(linked_rows(card, 50_000, seed=2), card)
     with ctrl_c_after(0.3, raises=True):
-        candidate_parents(data, method=method, max_sets=10**7, max_parents=4)
+        candidate_parents(data, search=method, max_sets=10**7, max_parents=4)
 
 
 def test_auto_scores_everything_where_that_is_quick():
     data = table_of(linked_rows([2] * 6, 100, seed=1), [2] * 6)
-    assert candidate_parents(data) == candidate_parents(data, method="all")
+    assert candidate_parents(data) == candidate_parents(data, search="all")
     assert can_score_all(data, 3)
     assert not can_score_all(data, 3, time_limit=1e-9)
     wide = table_of(linked_rows([2] * 300, 10, seed=1), [2] * 300)

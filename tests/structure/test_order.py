@@ -8,9 +8,9 @@ from support import oracle
 from support.strategies import candidate_lists, random_lists
 from support.timing import ctrl_c_on_progress, within
 
-from bayesmend import Dag, ParentSets
+from bayesmend import Dag
 from bayesmend.errors import ParameterError
-from bayesmend.structure import solve_order, solve_subsets
+from bayesmend.structure import ParentSets, solve_order, solve_subsets
 
 
 def sets_of(lists):

@@ -8,9 +8,15 @@ from support import oracle
 from support.strategies import candidate_lists, random_lists
 from support.timing import ctrl_c_after, within
 
-from bayesmend import Dag, ParentSets, solve
+from bayesmend import Dag
 from bayesmend.errors import CycleError, ParameterError
-from bayesmend.structure import Solution, choose_solver, solve_subsets
+from bayesmend.structure import (
+    ParentSets,
+    Solution,
+    choose_solver,
+    solve,
+    solve_subsets,
+)
 
 
 def by_callable(parent_sets):

@@ -7,9 +7,14 @@ from support import oracle
 from support.strategies import candidate_lists, random_lists
 from support.timing import ctrl_c_after, within
 
-from bayesmend import ParentSets
 from bayesmend.errors import ParameterError
-from bayesmend.structure import best_through, solve_subsets, subsets, subsets_memory
+from bayesmend.structure import (
+    ParentSets,
+    best_through,
+    solve_subsets,
+    subsets,
+    subsets_memory,
+)
 
 
 def sets_of(lists):

@@ -47,35 +47,35 @@ def learn_structure(data, **options):
 
 
 def solve(parent_sets, **options):
-    return bm.solve(parent_sets, **options)
+    return bm.structure.solve(parent_sets, **options)
 
 
 def candidates(data, *, search="auto", **options):
-    return bm.candidate_parents(data, method=search, **options)
+    return bm.structure.candidate_parents(data, search=search, **options)
 
 
 def reduce_to_complete(data, **options):
-    return bm.reduce_to_complete(data, **options)
+    return bm.learning.reduce_to_complete(data, **options)
 
 
 def solve_reduction(reduction, **options):
-    return bm.solve_reduction(reduction, **options)
+    return bm.learning.solve_reduction(reduction, **options)
 
 
 def dag_score(dag, data, **options):
-    return bm.dag_score(data, dag, **options)
+    return bm.dag_score(dag, data, **options)
 
 
 def family_score(data, child, parents, **options):
-    return bm.family_score(data, child, parents, **options)
+    return bm.score.family_score(data, child, parents, **options)
 
 
 def score_families(data, families, **options):
-    return bm.score_families(data, families, **options)
+    return bm.score.score_families(data, families, **options)
 
 
 def family_counts(data, child, parents):
-    return bm.family_counts(data, child, parents)
+    return bm.score.family_counts(data, child, parents)
 
 
 def fit_complete(dag, data, *, estimate):
@@ -91,31 +91,31 @@ def impute(network, data, *, fill="mpe", **options):
 
 
 def marginals(network, data, *, inference="exact", **options):
-    return bm.marginals(network, data, method=inference, **options)
+    return bm.marginals(network, data, inference=inference, **options)
 
 
 def most_probable(network, data, **options):
-    return bm.explain(network, data, **options)
+    return bm.most_probable(network, data, **options)
 
 
 def draw_completions(network, data, *, inference="exact", **options):
-    return bm.draw(network, data, method=inference, **options)
+    return bm.draw_completions(network, data, inference=inference, **options)
 
 
 def log_evidence(network, data, *, inference="exact", **options):
-    return bm.log_evidence(network, data, method=inference, **options)
+    return bm.log_evidence(network, data, inference=inference, **options)
 
 
 def query(network, targets, *, inference="exact", **options):
-    return bm.query(network, targets, method=inference, **options)
+    return bm.query(network, targets, inference=inference, **options)
 
 
 def hide(mechanism, *args, **options):
-    return getattr(bm, f"hide_{mechanism}")(*args, **options)
+    return getattr(bm.hiding, f"hide_{mechanism}")(*args, **options)
 
 
 def fit_discretization(table, cutting, **options):
-    return bm.fit_discretization(table, cutting, **options)
+    return bm.data.fit_discretization(table, cutting, **options)
 
 
 def margins_of(result):
@@ -234,7 +234,7 @@ def table(n_vars=4, n_rows=30, *, states=(2, 3), rate=0.08, seed=0, kind="plain"
         codes[:, 1] = 0
     if kind == "duplicates":
         codes = codes[random.randint(5, size=n_rows)]
-    codes[_missing(random, codes.shape, rate, kind)] = bm.MISSING
+    codes[_missing(random, codes.shape, rate, kind)] = bm.data.MISSING
     weights = random.randint(1, 4, n_rows).astype(float) if kind == "weights" else None
     return bm.IncompleteData.from_codes(
         codes,
@@ -301,7 +301,7 @@ def holed(seed, n_rows=12, rate=0.3):
     """Rows drawn from a random network, with holes that the old generator made."""
     data = random_network(seed).sample(n_rows, seed=seed)
     codes = data.codes.copy(order="F")
-    codes[np.random.RandomState(seed).rand(*codes.shape) < rate] = bm.MISSING
+    codes[np.random.RandomState(seed).rand(*codes.shape) < rate] = bm.data.MISSING
     return data.with_codes(codes)
 
 
@@ -569,9 +569,9 @@ def add_scores():
             "hamming": bm.structural_hamming_distance(*pair),
             "skeleton": numbers(
                 [
-                    bm.skeleton_scores(*pair).precision,
-                    bm.skeleton_scores(*pair).recall,
-                    bm.skeleton_scores(*pair).f1,
+                    bm.graph.skeleton_scores(*pair).precision,
+                    bm.graph.skeleton_scores(*pair).recall,
+                    bm.graph.skeleton_scores(*pair).f1,
                 ]
             ),
             "cpdag": str(pair[0].cpdag()),

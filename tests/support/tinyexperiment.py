@@ -5,7 +5,8 @@ import signal
 import time
 from pathlib import Path
 
-from bayesmend import Network, hide_value_per_variable, learn_exact, load_network
+from bayesmend import Network, learn_exact, load_network
+from bayesmend.hiding import hide_value_per_variable
 from experiments.design import (
     Answer,
     Block,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bayesmend import __version__
-from bayesmend.cli.options import Folder, MaxMemory, Reading, Search, defaults_of
+from bayesmend.cli.options import MEMORY, Folder, Reading, Search, defaults_of
 from bayesmend.cli.progress import ProgressLine
 from bayesmend.cli.terminal import json_text, note, print_json
 from bayesmend.data.states import MISSING_MARKERS, quantity
@@ -55,8 +55,12 @@ def learn(
     ] = _default.method,
     search: Search,
     locality: Annotated[
-        int,
-        typer.Option(metavar="T", help="Cells the local search changes at once."),
+        int | None,
+        typer.Option(
+            metavar="T",
+            help="Cells the local search of exact and local changes at once.",
+            show_default="1",
+        ),
     ] = _default.locality,
     restarts: Annotated[
         int, typer.Option(metavar="N", help="Random starts of local and em.")
@@ -70,10 +74,14 @@ def learn(
         ),
     ] = _default.solver,
     gap: Annotated[
-        float,
-        typer.Option(metavar="NATS", help="Stop exact when it is proven this close."),
+        float | None,
+        typer.Option(
+            metavar="NATS",
+            help="Stop exact when it is proven this close.",
+            show_default="0",
+        ),
     ] = _default.gap,
-    max_memory: MaxMemory = _default.max_memory,
+    max_memory: Annotated[float | None, MEMORY] = None,
     reading: Reading,
 ) -> None:
     """Learn a network from a table, and mend its missing cells.

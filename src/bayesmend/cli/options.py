@@ -32,10 +32,12 @@ from bayesmend.datasets import available_networks, load_network
 from bayesmend.errors import ParameterError
 from bayesmend.formats import read_network
 from bayesmend.graph.constraints import Constraints
+from bayesmend.inference.engine import MAX_MEMORY
 from bayesmend.learning.learn import learn
 from bayesmend.network.network import Network
 
 __all__ = [
+    "MEMORY",
     "Debug",
     "Folder",
     "Force",
@@ -98,15 +100,13 @@ Samples = Annotated[
     int,
     typer.Option("--samples", metavar="N", help="Samples, for weighting.", min=1),
 ]
-MaxMemory = Annotated[
-    float,
-    typer.Option(
-        "--max-memory",
-        metavar="BYTES",
-        help="Limit of the tables of exact inference.",
-        show_default=f"{_learn.max_memory / 2**30:g} GiB",
-    ),
-]
+MEMORY = typer.Option(
+    "--max-memory",
+    metavar="BYTES",
+    help="Limit of the tables of exact inference.",
+    show_default=f"{MAX_MEMORY / 2**30:g} GiB",
+)
+MaxMemory = Annotated[float, MEMORY]
 Debug = Annotated[
     bool,
     typer.Option(
@@ -207,11 +207,12 @@ class Search:
         typer.Option("--score", metavar="NAME", help="bdeu, k2, bic, aic or loglik."),
     ] = _learn.score
     ess: Annotated[
-        float,
+        float | None,
         typer.Option(
             "--ess",
             metavar="X",
             help="Equivalent sample size of bdeu, and of the parameters.",
+            show_default="1",
         ),
     ] = _learn.ess
     max_parents: Annotated[

@@ -45,12 +45,12 @@ def query(
     joint: Annotated[
         bool, typer.Option("--joint", help="Show the joint distribution, too.")
     ] = False,
-    method: Annotated[
+    inference: Annotated[
         str,
         typer.Option(
             metavar="NAME", help="exact, or weighting: approximate, with errors."
         ),
-    ] = _default.method,
+    ] = _default.inference,
     n_samples: Samples = _default.n_samples,
     seed: Seed = None,
     n_threads: Threads = _default.n_threads,
@@ -67,7 +67,7 @@ def query(
         names,
         given=_evidence(given),
         joint=joint,
-        method=method,  # type: ignore[arg-type]
+        inference=inference,  # type: ignore[arg-type]
         n_samples=n_samples,
         seed=seed,
         n_threads=n_threads,

@@ -1,5 +1,6 @@
 """Tables: read from any source, coded as small integers, given back as they came."""
 
+from bayesmend.data.cells import CompletedCells
 from bayesmend.data.discretize import Discretization, fit_discretization
 from bayesmend.data.patterns import Patterns
 from bayesmend.data.states import MAX_STATES, MISSING, MISSING_MARKERS, Label
@@ -10,6 +11,7 @@ __all__ = [
     "MAX_STATES",
     "MISSING",
     "MISSING_MARKERS",
+    "CompletedCells",
     "Discretization",
     "IncompleteData",
     "Label",

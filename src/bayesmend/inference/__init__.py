@@ -3,23 +3,23 @@
 from bayesmend.inference.engine import Marginals
 from bayesmend.inference.impute import Imputation, impute
 from bayesmend.inference.posterior import (
-    Explanation,
-    draw,
-    explain,
+    MostProbable,
+    draw_completions,
     log_evidence,
     marginals,
+    most_probable,
 )
 from bayesmend.inference.query import Answer, query
 
 __all__ = [
     "Answer",
-    "Explanation",
     "Imputation",
     "Marginals",
-    "draw",
-    "explain",
+    "MostProbable",
+    "draw_completions",
     "impute",
     "log_evidence",
     "marginals",
+    "most_probable",
     "query",
 ]

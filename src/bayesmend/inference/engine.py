@@ -27,12 +27,12 @@ from bayesmend.network.network import Network
 from bayesmend.seed import Seed, as_generator
 
 __all__ = [
+    "INFERENCES",
     "MAX_MEMORY",
-    "METHODS",
     "CompiledHoles",
     "Engine",
+    "Inference",
     "Marginals",
-    "Method",
     "draw_cells",
     "find_marginals",
     "hole_distributions",
@@ -41,15 +41,15 @@ __all__ = [
     "weigh",
 ]
 
-Method = Literal["exact", "weighting"]
-METHODS = get_args(Method)
+Inference = Literal["exact", "weighting"]
+INFERENCES = get_args(Inference)
 MAX_MEMORY = 2**30
 """Bytes that the tables of exact inference may take, unless ``max_memory`` says."""
 
 
 def or_weighting() -> str:
     """Say what to do about too large tables, where there is a choice of inference."""
-    return f"or use {spell('method', 'weighting')}, which is approximate"
+    return f"or use {spell('inference', 'weighting')}, which is approximate"
 
 
 _BYTES_PER_ENTRY = 8
@@ -101,7 +101,7 @@ class Engine:
 
     Parameters
     ----------
-    method : {"exact", "weighting"}
+    inference : {"exact", "weighting"}
         Clique trees, or samples weighted by the evidence.
     n_samples : int
         Samples per row, for weighting.
@@ -115,7 +115,7 @@ class Engine:
         What an error about too large tables suggests, last.
     """
 
-    method: Method = "exact"
+    inference: Inference = "exact"
     n_samples: int = 10_000
     seed: Seed = None
     n_threads: int = 0
@@ -123,7 +123,7 @@ class Engine:
     remedy: str = "or take a network with fewer arcs"
 
     def __post_init__(self) -> None:
-        check_choice("method", self.method, METHODS)
+        check_choice("inference", self.inference, INFERENCES)
         check_integer("n_samples", self.n_samples, 1)
         check_integer("n_threads", self.n_threads)
         check_number("max_memory", self.max_memory, unit="bytes", above=0)
@@ -198,7 +198,7 @@ class CompiledHoles:
         """Return the log-probability of what is observed in each row."""
         return self.holes.log_evidence(self.cpts, self.n_threads)
 
-    def explain(self) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    def most_probable(self) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
         """Return completed cells and the log-probability of each row."""
         cells, log_probability = self.holes.explain(self.cpts, self.n_threads)
         return cells, log_probability
@@ -231,7 +231,7 @@ def find_marginals(
     flags = np.zeros(network.n_vars, dtype=np.uint8)
     flags[wanted] = 1
     errors = effective = None
-    if engine.method == "exact":
+    if engine.inference == "exact":
         some_only = flags if len(wanted) < network.n_vars else None
         compiled = compiled or engine.compile(network, cells, some_only)
         evidence = compiled.log_evidence()
@@ -298,7 +298,7 @@ def draw_cells(
 
     From weighting, the effective number of samples of each row comes with them.
     """
-    if engine.method == "exact":
+    if engine.inference == "exact":
         compiled = compiled or engine.compile(network, cells)
         require_possible(network, cells, compiled.log_evidence())
         return compiled.draw(n_draws, engine.key()), None

@@ -19,10 +19,10 @@ from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.inference.align import NewData, read_for
 from bayesmend.inference.engine import (
+    INFERENCES,
     MAX_MEMORY,
-    METHODS,
     Engine,
-    Method,
+    Inference,
     draw_cells,
     find_marginals,
 )
@@ -139,7 +139,7 @@ def impute(
     method: How = "mpe",
     n_draws: int = 1,
     seed: Seed = None,
-    inference: Method = "exact",
+    inference: Inference = "exact",
     n_samples: int = 10_000,
     allow_absent: bool = False,
     missing: Iterable[str] = MISSING_MARKERS,
@@ -227,7 +227,7 @@ def impute(
     effective = found.effective_samples
     if method == "mpe":
         assert compiled is not None
-        filled = compiled.explain()[0][None]
+        filled = compiled.most_probable()[0][None]
     elif method == "draw":
         filled, effective = draw_cells(
             network, new.cells, engine, n_draws, compiled=compiled
@@ -247,7 +247,7 @@ def impute(
 def _check(method: str, inference: str, n_draws: int) -> None:
     for name, value, known in (
         ("method", method, IMPUTATIONS),
-        ("inference", inference, METHODS),
+        ("inference", inference, INFERENCES),
     ):
         check_choice(name, value, known)
     check_integer("n_draws", n_draws, 1)

@@ -16,8 +16,8 @@ from bayesmend.inference.conflict import require_possible
 from bayesmend.inference.engine import (
     MAX_MEMORY,
     Engine,
+    Inference,
     Marginals,
-    Method,
     draw_cells,
     find_marginals,
     hole_distributions,
@@ -27,11 +27,17 @@ from bayesmend.inference.engine import (
 from bayesmend.network.network import Network
 from bayesmend.seed import Seed
 
-__all__ = ["Explanation", "draw", "explain", "log_evidence", "marginals"]
+__all__ = [
+    "MostProbable",
+    "draw_completions",
+    "log_evidence",
+    "marginals",
+    "most_probable",
+]
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Explanation:
+class MostProbable:
     """The most probable completion of every row.
 
     Parameters
@@ -64,17 +70,17 @@ class Explanation:
 
     def __repr__(self) -> str:
         rows, holes = len(self.log_probability), len(self.rows)
-        return f"Explanation({rows:,} rows, {holes:,} holes)"
+        return f"MostProbable({rows:,} rows, {holes:,} holes)"
 
 
-def explain(
+def most_probable(
     network: Network,
     data: Any,
     *,
     allow_absent: bool = False,
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
-) -> Explanation:
+) -> MostProbable:
     """Find the most probable completion of every row, jointly over its holes.
 
     Among completions that are equally probable (within 1e-9, relatively) it is the one
@@ -97,7 +103,7 @@ def explain(
 
     Returns
     -------
-    Explanation
+    MostProbable
         The completed table, with log-probabilities and a confidence per hole.
 
     Raises
@@ -110,7 +116,7 @@ def explain(
     >>> import bayesmend as bm
     >>> asia = bm.load_network("asia")
     >>> data = bm.hide_mcar(asia.sample(100, seed=1), 0.1, seed=1).data
-    >>> found = bm.explain(asia, data)
+    >>> found = bm.most_probable(asia, data)
     >>> found.completed
     IncompleteData(100 rows, 8 variables, 0 missing cells)
     >>> bool((found.log_probability <= found.log_evidence + 1e-9).all())
@@ -120,7 +126,7 @@ def explain(
     engine = Engine(n_threads=n_threads, max_memory=max_memory, remedy=remedy)
     new = read_for(network, data, allow_absent=allow_absent)
     compiled = engine.compile(network, new.cells)
-    cells, log_probability = compiled.explain()
+    cells, log_probability = compiled.most_probable()
     require_possible(network, new.cells, log_probability)
     rows, chances = hole_distributions(network, new.cells, compiled.marginals())
     confidence = [
@@ -128,7 +134,7 @@ def explain(
         for v, (at, p) in enumerate(zip(rows, chances, strict=True))
     ]
     where = np.repeat(np.array(new.columns, dtype=np.intp), [len(at) for at in rows])
-    return Explanation(
+    return MostProbable(
         completed=new.completed(cells),
         log_probability=log_probability,
         log_evidence=compiled.log_evidence(),
@@ -143,7 +149,7 @@ def marginals(
     data: Any,
     *,
     targets: str | Sequence[str] | None = None,
-    method: Method = "exact",
+    inference: Inference = "exact",
     n_samples: int = 10_000,
     seed: Seed = None,
     allow_absent: bool = False,
@@ -155,10 +161,10 @@ def marginals(
     Parameters
     ----------
     network, data, allow_absent, n_threads, max_memory
-        As in `explain`.
+        As in `most_probable`.
     targets : str or sequence of str, optional
         The variables asked for; all by default. Fewer may be much faster.
-    method : {"exact", "weighting"}, default="exact"
+    inference : {"exact", "weighting"}, default="exact"
         ``weighting`` estimates from samples, with standard errors.
     n_samples : int, default=10_000
         Samples per row, for weighting.
@@ -179,7 +185,7 @@ def marginals(
     >>> probabilities.round(3).tolist()
     [[0.834, 0.166]]
     """
-    engine = Engine(method, n_samples, seed, n_threads, max_memory, or_weighting())
+    engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
     new = read_for(network, data, allow_absent=allow_absent)
     return find_marginals(network, new.cells, engine, targets)
 
@@ -188,7 +194,7 @@ def log_evidence(
     network: Network,
     data: Any,
     *,
-    method: Method = "exact",
+    inference: Inference = "exact",
     n_samples: int = 10_000,
     seed: Seed = None,
     allow_absent: bool = False,
@@ -199,7 +205,7 @@ def log_evidence(
 
     Parameters
     ----------
-    network, data, method, n_samples, seed, allow_absent, n_threads, max_memory
+    network, data, inference, n_samples, seed, allow_absent, n_threads, max_memory
         As in `marginals`.
 
     Returns
@@ -216,21 +222,21 @@ def log_evidence(
     >>> np.exp(bm.log_evidence(asia, row)).round(6).tolist()
     [0.5]
     """
-    engine = Engine(method, n_samples, seed, n_threads, max_memory, or_weighting())
+    engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
     new = read_for(network, data, allow_absent=allow_absent)
     none = np.zeros(network.n_vars, dtype=np.uint8)
-    if method == "exact":
+    if inference == "exact":
         return engine.compile(network, new.cells, none).log_evidence()
     return weigh(network, new.cells, none, engine)[2]
 
 
-def draw(
+def draw_completions(
     network: Network,
     data: Any,
     *,
     n_draws: int = 1,
     seed: Seed = None,
-    method: Method = "exact",
+    inference: Inference = "exact",
     n_samples: int = 10_000,
     allow_absent: bool = False,
     n_threads: int = 0,
@@ -240,7 +246,7 @@ def draw(
 
     Parameters
     ----------
-    network, data, method, n_samples, allow_absent, n_threads, max_memory
+    network, data, inference, n_samples, allow_absent, n_threads, max_memory
         As in `marginals`.
     n_draws : int, default=1
         Number of completed tables.
@@ -262,12 +268,12 @@ def draw(
     >>> import bayesmend as bm
     >>> asia = bm.load_network("asia")
     >>> data = bm.hide_mcar(asia.sample(100, seed=1), 0.1, seed=1).data
-    >>> one, two = bm.draw(asia, data, n_draws=2, seed=1)
+    >>> one, two = bm.draw_completions(asia, data, n_draws=2, seed=1)
     >>> one.is_complete, one == two
     (True, False)
     """
     check_integer("n_draws", n_draws, 1)
-    engine = Engine(method, n_samples, seed, n_threads, max_memory, or_weighting())
+    engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
     new = read_for(network, data, allow_absent=allow_absent)
     # The cells as drawn, and once more in the codes of the table.
     engine.require_room(n_draws, 2 * new.data.codes.size)

@@ -26,7 +26,7 @@ from bayesmend.inference.engine import (
     MAX_MEMORY,
     CompiledHoles,
     Engine,
-    Method,
+    Inference,
     find_marginals,
     or_weighting,
     target_names,
@@ -54,7 +54,7 @@ class Answer:
     joint : ndarray or None
         With ``joint=True``: the joint distribution of the targets, an axis for each in
         the order asked, its states in the order of the network.
-    method : str
+    inference : str
         ``exact`` or ``weighting``.
     errors : mapping or None
         From weighting: standard errors, laid out as ``distributions``.
@@ -67,7 +67,7 @@ class Answer:
     log_probability: float
     distributions: Mapping[str, Mapping[Label, float]]
     joint: NDArray[np.float64] | None
-    method: str
+    inference: str
     errors: Mapping[str, Mapping[Label, float]] | None = None
     effective_samples: float | None = None
 
@@ -113,7 +113,7 @@ class Answer:
             "most_probable": None
             if best is None
             else {"states": list(best[0]), "probability": best[1]},
-            "method": self.method,
+            "inference": self.inference,
             "effective_samples": self.effective_samples,
         }
 
@@ -143,7 +143,7 @@ def query(
     *,
     given: Mapping[str, Any] | None = None,
     joint: bool = False,
-    method: Method = "exact",
+    inference: Inference = "exact",
     n_samples: int = 100_000,
     seed: Seed = None,
     n_threads: int = 0,
@@ -162,7 +162,7 @@ def query(
         (``1`` and ``"1"``) matches when no other does.
     joint : bool, default=False
         Whether to give the joint distribution of the targets, too.
-    method : {"exact", "weighting"}, default="exact"
+    inference : {"exact", "weighting"}, default="exact"
         ``weighting`` estimates from samples, for networks too dense for ``exact``.
     n_samples : int, default=100_000
         Number of samples, for weighting.
@@ -197,9 +197,9 @@ def query(
     (('yes', 'no'), 0.48...)
     """
     check_network(network)
-    engine = Engine(method, n_samples, seed, n_threads, max_memory, or_weighting())
-    if joint and method != "exact":
-        needed, got = spell("method", "exact"), spell("method", method)
+    engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
+    if joint and inference != "exact":
+        needed, got = spell("inference", "exact"), spell("inference", inference)
         msg = f"{spell('joint', True)} needs {needed}. Got {got} instead."
         raise ParameterError(msg)
     row = _evidence(network, given or {})
@@ -224,7 +224,7 @@ def query(
             names, labels, [found.probabilities[k][0] for k in order]
         ),
         joint=None if compiled is None else _joint(network, compiled, names),
-        method=method,
+        inference=inference,
         errors=None
         if errors is None
         else _by_state(names, labels, [errors[k][0] for k in order]),
@@ -281,7 +281,7 @@ def _require_possible(
         shown = evidence_words(network, cells[:, 0])
         msg = (
             f"none of {n_samples:,} samples agrees with the evidence {shown}. Raise "
-            f"{spell('n_samples')}, or use {spell('method', 'exact')}."
+            f"{spell('n_samples')}, or use {spell('inference', 'exact')}."
         )
         raise InferenceError(msg)
     shown = evidence_words(network, find_conflict(network, cells[:, 0]))

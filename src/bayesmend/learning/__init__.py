@@ -1,5 +1,28 @@
 """Learning from incomplete tables: by augmentation, by reduction, by EM."""
 
+from bayesmend.learning.augment import learn_exact, learn_local
+from bayesmend.learning.em import ParameterFit, fit_parameters, learn_em
 from bayesmend.learning.learn import METHODS, learn
+from bayesmend.learning.reduction import (
+    Reduction,
+    ReductionResult,
+    reduce_to_complete,
+    solve_reduction,
+)
+from bayesmend.learning.result import LearnResult, Step
 
-__all__ = ["METHODS", "learn"]
+__all__ = [
+    "METHODS",
+    "LearnResult",
+    "ParameterFit",
+    "Reduction",
+    "ReductionResult",
+    "Step",
+    "fit_parameters",
+    "learn",
+    "learn_em",
+    "learn_exact",
+    "learn_local",
+    "reduce_to_complete",
+    "solve_reduction",
+]

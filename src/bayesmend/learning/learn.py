@@ -7,8 +7,9 @@ from typing import Any, Literal, get_args
 
 from bayesmend._checks import check_choice
 from bayesmend._clock import Clock, Progress
+from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData
-from bayesmend.errors import InferenceError
+from bayesmend.errors import InferenceError, ParameterError
 from bayesmend.graph.constraints import Constraints
 from bayesmend.inference.engine import MAX_MEMORY
 from bayesmend.learning.augment.exact import learn_exact
@@ -39,15 +40,15 @@ def learn(
     *,
     method: Method = "auto",
     score: Score | str = "bdeu",
-    ess: float = 1.0,
+    ess: float | None = None,
     max_parents: int = 3,
-    locality: int = 1,
+    locality: int | None = None,
     restarts: int = 10,
     solver: Solver = "auto",
     constraints: Constraints | None = None,
-    gap: float = 0.0,
+    gap: float | None = None,
     time_limit: float | None = None,
-    max_memory: float = MAX_MEMORY,
+    max_memory: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
     progress: Progress | None = None,
@@ -56,7 +57,7 @@ def learn(
 
     Parameters
     ----------
-    data : IncompleteData, frame, array or path
+    data : IncompleteData, frame, array, mapping or path
         A table with missing cells.
     method : {"auto", "exact", "local", "em", "em-hard"}, default="auto"
         ``exact``: the best structure and completion of all, proven, or the gap when a
@@ -70,24 +71,26 @@ def learn(
         beyond 20 variables. ``chosen`` says what it chose.
     score : Score or str, default="bdeu"
         The rule, or its name: bdeu, k2, bic, aic.
-    ess : float, default=1.0
-        Equivalent sample size when `score` is a name.
+    ess : float, optional
+        Equivalent sample size, 1 by default; a `Score` has its own.
     max_parents : int, default=3
         Largest number of parents.
-    locality : int, default=1
-        How many cells may change at once in the local search.
+    locality : int, optional
+        How many cells may change at once in the local search of ``exact`` and
+        ``local``; 1 by default.
     restarts : int, default=10
         Starts of the local search drawn at random, beside the one from the modes.
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
         Structure solver of ``local``; see `learn_local`.
     constraints : Constraints, optional
         Required and forbidden arcs, tiers, limits of single variables.
-    gap : float, default=0.0
-        Stop the proof when the score is known to be within so many nats of the best.
+    gap : float, optional
+        Stop the proof of ``exact`` when the score is known to be within so many nats
+        of the best; 0 by default.
     time_limit : float, optional
         Seconds; the best answer so far is returned.
-    max_memory : float, default=2**30
-        Bytes that the tables of exact inference may take in ``em``.
+    max_memory : float, optional
+        Bytes that the tables of exact inference may take in ``em``; 2**30 by default.
     seed : int, Generator or None
         Source of randomness: the same seed gives the same answer.
     n_threads : int, default=0
@@ -105,7 +108,7 @@ def learn(
     --------
     >>> import bayesmend as bm
     >>> data = bm.load_network("asia").sample(100, seed=1)
-    >>> holed = bm.hide_value_per_variable(data, 1, state=1, seed=1).data
+    >>> holed = bm.hiding.hide_value_per_variable(data, 1, state=1, seed=1).data
     >>> result = bm.learn(holed, seed=1)
     >>> result.status
     'optimal'
@@ -114,19 +117,22 @@ def learn(
     """
     check_choice("method", method, METHODS)
     check_solver(solver)
+    _check_options(method, solver, locality=locality, gap=gap, max_memory=max_memory)
     table = IncompleteData.from_table(data)
     common: dict[str, Any] = {
         "score": score,
         "ess": ess,
         "max_parents": max_parents,
-        "locality": locality,
+        "locality": 1 if locality is None else locality,
         "restarts": restarts,
         "constraints": constraints,
         "seed": as_generator(seed),
         "n_threads": n_threads,
         "progress": progress,
     }
-    expecting = {**common, "solver": solver, "max_memory": max_memory}
+    gap = 0.0 if gap is None else gap
+    memory = MAX_MEMORY if max_memory is None else max_memory
+    expecting = {**common, "solver": solver, "max_memory": memory}
     if method in ("em", "em-hard"):
         return _em(table, time_limit, expecting, hard=method == "em-hard")
     if method == "local":
@@ -146,6 +152,27 @@ def learn(
         found = learn_local(table, solver=solver, time_limit=time_limit, **common)
         return replace(found, chosen=reason)
     return _exact_then_local(table, time_limit, gap, common)
+
+
+# The methods that an option is for; `auto` may come to use any of them.
+_FOR = {
+    "locality": ("exact", "local"),
+    "gap": ("exact",),
+    "max_memory": ("em", "em-hard"),
+    "solver": ("local", "em", "em-hard"),
+}
+
+
+def _check_options(method: Method, solver: Solver, **options: object) -> None:
+    """Raise ParameterError for an option that the method would ignore."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if solver not in ("auto", "subsets"):  # which `exact` takes anyway
+        given["solver"] = solver
+    for name, value in given.items():
+        if method not in ("auto", *_FOR[name]):
+            needed = " or ".join(spell("method", other) for other in _FOR[name])
+            msg = f"{spell(name, value)} goes with {needed}. Got {method!r} instead."
+            raise ParameterError(msg)
 
 
 def _em_if_it_fits(

@@ -6,16 +6,18 @@ first parent varies fastest along the rows.
 
 import math
 from collections.abc import Sequence
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesmend._checks import check_number
+from bayesmend._checks import check_choice, check_number
 from bayesmend._spelling import spell
 from bayesmend.errors import DataError, ParameterError
 
 __all__ = [
     "MAX_ROW_ERROR",
+    "Estimate",
     "check_cpt",
     "count_states",
     "distributions",
@@ -23,6 +25,9 @@ __all__ = [
     "prior_of",
     "unfold",
 ]
+
+Estimate = Literal["mle", "posterior"]
+ESTIMATES = get_args(Estimate)
 
 MAX_ROW_ERROR = 1e-6  # a row sum further from 1 is an error, not rounding
 EXACT = 1e-12  # a row sum nearer to 1 is left as it is, so that files read back equal
@@ -119,16 +124,12 @@ def prior_of(estimate: str, ess: float | None) -> float:
     >>> prior_of("mle", None), prior_of("posterior", None), prior_of("posterior", 2)
     (0.0, 1.0, 2.0)
     """
-    if estimate not in ("mle", "posterior"):
-        msg = f"estimate must be 'mle' or 'posterior'. Got {estimate!r} instead."
-        raise ParameterError(msg)
+    check_choice("estimate", estimate, ESTIMATES)
     if ess is None:
         return 0.0 if estimate == "mle" else 1.0
     if estimate == "mle":
-        msg = (
-            f"{spell('ess')} has no part in {spell('estimate', 'mle')}. Leave it out, "
-            f"or use {spell('estimate', 'posterior')}."
-        )
+        needed = spell("estimate", "posterior")
+        msg = f"{spell('ess', ess)} goes with {needed}. Got {estimate!r} instead."
         raise ParameterError(msg)
     return check_number("ess", ess, above=0, finite=True)
 

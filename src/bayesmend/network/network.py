@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from bayesmend.data.table import IncompleteData, require_complete
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.dag import Dag
 from bayesmend.network.cpt import (
+    Estimate,
     check_cpt,
     count_states,
     distributions,
@@ -94,7 +95,7 @@ class Network:
         dag: Dag,
         data: Any,
         *,
-        estimate: Literal["mle", "posterior"] = "mle",
+        estimate: Estimate = "mle",
         ess: float | None = None,
     ) -> Network:
         """Estimate the tables of a graph from complete data.

@@ -22,7 +22,7 @@ from bayesmend.structure.parents import ParentSets
 
 __all__ = ["can_score_all", "candidate_parents", "candidates_from"]
 
-Method = Literal["auto", "all", "promising"]
+Search = Literal["auto", "all", "promising"]
 
 # Up to about this much work every set is scored; beyond, the most promising ones.
 _EXHAUSTIVE_SECONDS = 20.0
@@ -33,10 +33,10 @@ def candidate_parents(
     data: Any,
     *,
     score: Score | str = "bdeu",
-    ess: float = 1.0,
+    ess: float | None = None,
     max_parents: int = 3,
     constraints: Constraints | None = None,
-    method: Method = "auto",
+    search: Search = "auto",
     max_sets: int | None = None,
     time_limit: float | None = None,
     seed_dag: Dag | None = None,
@@ -50,13 +50,13 @@ def candidate_parents(
         A table without missing cells.
     score : Score or str, default="bdeu"
         The rule, or its name.
-    ess : float, default=1.0
-        Equivalent sample size when `score` is a name.
+    ess : float, optional
+        Equivalent sample size, 1 by default; a `Score` has its own.
     max_parents : int, default=3
         Largest size of a set.
     constraints : Constraints, optional
         Required and forbidden arcs, tiers, limits of single variables.
-    method : {"auto", "all", "promising"}, default="auto"
+    search : {"auto", "all", "promising"}, default="auto"
         ``all``: every set within the limits, less what a bound shows to be of no use.
         ``promising``: best-first, by the score that sets would have if the
         contributions of their parts added up (Scanagatta et al. 2015). ``auto``: all,
@@ -91,7 +91,7 @@ def candidate_parents(
     return candidates_from(
         scorer,
         rules,
-        method=method,
+        search=search,
         max_sets=max_sets,
         time_limit=time_limit,
         seed_dag=seed_dag,
@@ -102,24 +102,24 @@ def candidates_from(
     scorer: FamilyScorer,
     rules: ParentRules,
     *,
-    method: Method,
+    search: Search,
     max_sets: int | None = None,
     time_limit: float | None = None,
     seed_dag: Dag | None = None,
 ) -> ParentSets:
     """Do the work of `candidate_parents` with a scorer and rules at hand."""
-    check_choice("method", method, get_args(Method))
+    check_choice("search", search, get_args(Search))
     if max_sets is not None:
         check_integer("max_sets", max_sets, 1)
     if time_limit is not None:
         check_number("time_limit", time_limit, unit="seconds", above=0)
     data = scorer.data
     seeds = _seeds(seed_dag, data, rules)
-    if method == "auto":
+    if search == "auto":
         is_small = can_score_all(data, int(rules.limit.max()), time_limit)
-        method = "all" if is_small else "promising"
+        search = "all" if is_small else "promising"
     limits = (rules.allowed, rules.required, rules.limit)
-    if method == "all":
+    if search == "all":
         arrays = _core.all_candidates(scorer.core, *limits, scorer.n_threads)
     else:
         per_child = 0.0

@@ -27,7 +27,7 @@ def climb(
     data: Any,
     *,
     score: Score | str = "bdeu",
-    ess: float = 1.0,
+    ess: float | None = None,
     max_parents: int = 3,
     constraints: Constraints | None = None,
     start: Dag | None = None,
@@ -47,8 +47,8 @@ def climb(
         A table without missing cells.
     score : Score or str, default="bdeu"
         The rule, or its name.
-    ess : float, default=1.0
-        Equivalent sample size when `score` is a name.
+    ess : float, optional
+        Equivalent sample size, 1 by default; a `Score` has its own.
     max_parents : int, default=3
         Largest number of parents.
     constraints : Constraints, optional

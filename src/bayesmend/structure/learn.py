@@ -46,7 +46,7 @@ def learn_structure(
     data: Any,
     *,
     score: Score | str = "bdeu",
-    ess: float = 1.0,
+    ess: float | None = None,
     max_parents: int = 3,
     solver: Solver = "auto",
     constraints: Constraints | None = None,
@@ -60,12 +60,12 @@ def learn_structure(
 
     Parameters
     ----------
-    data : IncompleteData, frame, array or path
+    data : IncompleteData, frame, array, mapping or path
         A table without missing cells.
     score : Score or str, default="bdeu"
         The rule, or its name.
-    ess : float, default=1.0
-        Equivalent sample size when `score` is a name, and of the parameters.
+    ess : float, optional
+        Equivalent sample size, 1 by default; a `Score` has its own.
     max_parents : int, default=3
         Largest number of parents.
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
@@ -217,11 +217,11 @@ class _Search:
         if self.progress is not None:
             self.progress("candidate parent sets", -float("inf"), self.clock.seconds)
         if is_complete:
-            return candidates_from(self.scorer, self.rules, method="all")
+            return candidates_from(self.scorer, self.rules, search="all")
         return candidates_from(
             self.scorer,
             self.rules,
-            method="promising",
+            search="promising",
             max_sets=max_sets,
             # The search over orders needs its share too.
             time_limit=self._share(0.4),

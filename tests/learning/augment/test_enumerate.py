@@ -12,7 +12,7 @@ def holed(seed, n_rows, card, n_holes):
     rng = np.random.default_rng(seed)
     codes = np.column_stack([rng.integers(0, r, n_rows) for r in card]).astype(np.uint8)
     places = rng.choice(codes.size, n_holes, replace=False)
-    codes.ravel()[places] = bm.MISSING
+    codes.ravel()[places] = bm.data.MISSING
     return bm.IncompleteData.from_codes(
         codes,
         names=[f"v{k}" for k in range(len(card))],

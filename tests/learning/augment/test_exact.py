@@ -57,7 +57,7 @@ class Instance:
         completed = result.completed
         assert completed.is_complete
         assert (completed.codes[seen] == self.data.codes[seen]).all()
-        again = dag_score(completed, result.dag, score=self.rule)
+        again = dag_score(result.dag, completed, score=self.rule)
         assert result.score == pytest.approx(again, abs=1e-8)
         assert max(map(len, result.dag.parents)) <= self.max_parents
         assert result.bound >= result.score
@@ -341,7 +341,7 @@ def test_whole_weights_stand_for_repeated_rows():
             for data in (weighted, holed_table(repeated, instance.card))
         )
         assert one.score == pytest.approx(two.score, abs=TOLERANCE)
-        again = dag_score(one.completed, one.dag, score=instance.rule)
+        again = dag_score(one.dag, one.completed, score=instance.rule)
         assert one.score == pytest.approx(again, abs=1e-8)
 
 

@@ -246,7 +246,7 @@ def test_threads_do_not_change_a_bit(alarm_like, n_threads):
         holes, _ = table.compile(network.dag)
         counts, log_likelihood = holes.expect(flat(network.cpts), threads)
         scorer = table.scorer(holes, flat(network.cpts), Score("bdeu"))
-        families = bm.Families.up_to(12, 2)
+        families = bm.score.Families.up_to(12, 2)
         answers.append((counts, log_likelihood, scorer.families(families)))
     one, many = answers
     assert np.array_equal(one[0], many[0])
@@ -262,7 +262,7 @@ def test_a_set_with_too_many_cells_is_an_error():
 
 
 def test_a_scorer_of_a_complete_table_expects_nothing():
-    scorer = bm.FamilyScorer(bm.load_network("asia").sample(5, seed=1))
+    scorer = bm.score.FamilyScorer(bm.load_network("asia").sample(5, seed=1))
     nothing = (np.zeros(1, np.int64), np.zeros(0, np.int32))
     with pytest.raises(ValueError, match="counts a complete table"):
         scorer.core.expected_counts(*nothing)

@@ -268,7 +268,7 @@ def test_too_few_iterations_are_a_warning():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"estimate": "map"}, "estimate must be 'mle' or 'posterior'. Got 'map'"),
+        ({"estimate": "map"}, "estimate must be one of mle, posterior. Got 'map'"),
         (
             {"estimate": "posterior", "ess": 0.0},
             "ess must be a finite number > 0. Got 0.0",

@@ -94,7 +94,7 @@ def check_pair(data, result, rule, max_parents):
     assert result.completed.is_complete
     assert (result.completed.codes[is_seen] == data.codes[is_seen]).all()
     assert max(map(len, result.dag.parents)) <= max_parents
-    assert dag_score(result.completed, result.dag, score=rule) == pytest.approx(
+    assert dag_score(result.dag, result.completed, score=rule) == pytest.approx(
         result.score, abs=1e-8
     )
 
@@ -265,7 +265,7 @@ def test_under_one_completion_it_is_the_plain_problem(table, max_parents, kind, 
     filled = fill(rows, card, np.random.default_rng(seed))
     completed = make_data(filled, card)
     plain = candidate_parents(
-        completed, score=kind, max_parents=max_parents, method="all"
+        completed, score=kind, max_parents=max_parents, search="all"
     )
     restricted = reduction.restrict(completed)
     for i in range(len(card)):
@@ -405,7 +405,7 @@ def test_what_is_encoded_decodes_to_the_same_completion_and_no_less_score(
         reduce_to_complete(data, score=kind, prune=prune) for prune in (False, True)
     )
     again = full.decode(full.encode(dag, completed))
-    score = dag_score(completed, dag, score=kind)
+    score = dag_score(dag, completed, score=kind)
     assert (again.dag, again.completed) == (dag, completed)
     assert again.score == pytest.approx(score, abs=1e-8)
     cheaper = pruned.decode(pruned.encode(dag, completed))

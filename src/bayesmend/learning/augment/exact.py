@@ -38,7 +38,7 @@ def learn_exact(
     data: Any,
     *,
     score: Score | str = "bdeu",
-    ess: float = 1.0,
+    ess: float | None = None,
     max_parents: int = 3,
     locality: int = 1,
     restarts: int = 10,
@@ -58,12 +58,12 @@ def learn_exact(
 
     Parameters
     ----------
-    data : IncompleteData, frame, array or path
+    data : IncompleteData, frame, array, mapping or path
         A table with missing cells, of up to about 20 variables.
     score : Score or str, default="bdeu"
         The rule, or its name.
-    ess : float, default=1.0
-        Equivalent sample size when `score` is a name.
+    ess : float, optional
+        Equivalent sample size, 1 by default; a `Score` has its own.
     max_parents : int, default=3
         Largest number of parents.
     locality, restarts : int
@@ -93,7 +93,7 @@ def learn_exact(
     --------
     >>> import bayesmend as bm
     >>> data = bm.load_network("asia").sample(100, seed=1)
-    >>> holed = bm.hide_value_per_variable(data, 1, state=1, seed=1).data
+    >>> holed = bm.hiding.hide_value_per_variable(data, 1, state=1, seed=1).data
     >>> result = bm.learn_exact(holed, seed=1)
     >>> result.status, result.bound == result.score
     ('optimal', True)
@@ -116,7 +116,7 @@ def learn_exact(
     starts = list_starts(
         problem,
         restarts=restarts,
-        starts=("mode", "draws"),
+        starts=("mode", "random"),
         given=None,
         generator=generator,
     )

@@ -39,7 +39,7 @@ def learn_local(
     data: Any,
     *,
     score: Score | str = "bdeu",
-    ess: float = 1.0,
+    ess: float | None = None,
     max_parents: int = 3,
     locality: int = 1,
     restarts: int = 10,
@@ -56,12 +56,12 @@ def learn_local(
 
     Parameters
     ----------
-    data : IncompleteData, frame, array or path
+    data : IncompleteData, frame, array, mapping or path
         A table with missing cells.
     score : Score or str, default="bdeu"
         The rule, or its name.
-    ess : float, default=1.0
-        Equivalent sample size when `score` is a name.
+    ess : float, optional
+        Equivalent sample size, 1 by default; a `Score` has its own.
     max_parents : int, default=3
         Largest number of parents.
     locality : int, default=1
@@ -71,11 +71,11 @@ def learn_local(
     restarts : int, default=10
         Number of starts drawn at random: in turn from the observed marginals and from
         equal shares, since a value may be missing because it is rare.
-    starts : tuple of {"mode", "em", "draws"}, optional
+    starts : tuple of {"mode", "em", "random"}, optional
         By default modes and draws, and ``em`` first where structures are not found by
         the dynamic programme: there it leads further than any number of draws.
         ``mode``: the most frequent state of each variable. ``em``: the most probable
-        completion after expectation-maximisation. ``draws``: see `restarts`.
+        completion after expectation-maximisation. ``random``: see `restarts`.
     start : IncompleteData or array of codes, optional
         A completion of your own, tried first.
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
@@ -118,7 +118,7 @@ def learn_local(
     )
     generator = as_generator(seed)
     is_certifying = uses_program(solver, table.n_vars)
-    usual: tuple[Start, ...] = ("mode", "draws")
+    usual: tuple[Start, ...] = ("mode", "random")
     if not is_certifying:
         usual = ("em", *usual)
     completions = list_starts(

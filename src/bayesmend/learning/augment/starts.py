@@ -16,7 +16,7 @@ from bayesmend.learning.em.starts import observed_shares
 
 __all__ = ["Start", "list_starts"]
 
-Start = Literal["mode", "em", "draws"]
+Start = Literal["mode", "em", "random"]
 
 
 def list_starts(
@@ -35,8 +35,8 @@ def list_starts(
     problem : PatternProblem
         The problem.
     restarts : int
-        Number of draws from the observed marginals, where ``draws`` is among `starts`.
-    starts : tuple of {"mode", "em", "draws"}
+        Number of draws from the observed marginals, where ``random`` is among `starts`.
+    starts : tuple of {"mode", "em", "random"}
         Which kinds to use.
     given : IncompleteData or None
         A completion of the user's, which comes first.
@@ -48,9 +48,9 @@ def list_starts(
     if not isinstance(starts, tuple | list):
         msg = f"starts must be a tuple of names. Got {starts!r} instead."
         raise ParameterError(msg)
-    unknown = sorted(set(starts) - {"mode", "em", "draws"})
+    unknown = sorted(set(starts) - {"mode", "em", "random"})
     if unknown:
-        msg = f"starts must be among mode, em, draws. Got {unknown[0]!r} instead."
+        msg = f"starts must be among mode, em, random. Got {unknown[0]!r} instead."
         raise ParameterError(msg)
     found: list[Completion] = []
     if given is not None:
@@ -62,10 +62,10 @@ def list_starts(
             found.append(expected)
     if "mode" in starts:
         found.append(_mode(problem, frequencies))
-    if "draws" in starts:
+    if "random" in starts:
         found += list(_draw(problem, frequencies, restarts, generator))
     if not found:
-        msg = "there is no start. Name at least one of mode, em, draws in starts."
+        msg = "there is no start. Name at least one of mode, em, random in starts."
         raise ParameterError(msg)
     return _distinct(found)
 

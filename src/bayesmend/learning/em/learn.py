@@ -17,7 +17,7 @@ from bayesmend.errors import ConvergenceWarning
 from bayesmend.graph.constraints import Constraints, ParentRules
 from bayesmend.inference.engine import MAX_MEMORY, Engine
 from bayesmend.inference.impute import impute
-from bayesmend.inference.posterior import explain, log_evidence
+from bayesmend.inference.posterior import log_evidence, most_probable
 from bayesmend.learning.em.expectation import Table, require_rows
 from bayesmend.learning.em.search import Search
 from bayesmend.learning.em.starts import STARTS, Start, check_starts
@@ -39,7 +39,7 @@ def learn_em(
     data: Any,
     *,
     score: Score | str = "bdeu",
-    ess: float = 1.0,
+    ess: float | None = None,
     max_parents: int = 3,
     solver: Solver = "auto",
     hard: bool = False,
@@ -66,9 +66,8 @@ def learn_em(
         A table, with or without holes.
     score : Score or str, default="bdeu"
         The rule by which structures are compared on expected counts, or its name.
-    ess : float, default=1.0
-        Equivalent sample size when `score` is a name. The parameters have that of the
-        score.
+    ess : float, optional
+        Equivalent sample size, 1 by default; a `Score` has its own.
     max_parents : int, default=3
         Largest number of parents.
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
@@ -118,7 +117,6 @@ def learn_em(
     True
     """
     check_starts(starts)
-    check_number("ess", ess, above=0, finite=True)
     check_number("tol", tol, above=0, finite=True)
     check_integer("restarts", restarts)
     check_integer("max_iter", max_iter, 1)
@@ -193,7 +191,7 @@ def complete_by_em(
     if search.stopped is Stopped.INTERRUPT:
         # A start is no answer: the caller has to know.
         raise KeyboardInterrupt
-    return explain(search.network(), data, n_threads=1).completed
+    return most_probable(search.network(), data, n_threads=1).completed
 
 
 def _assemble(search: Search, method: str) -> LearnResult:
@@ -243,7 +241,6 @@ def _learn_complete(
     found = learn_structure(
         data,
         score=search.score,
-        ess=search.score.ess,
         max_parents=max_parents,
         solver=search.solver,
         constraints=constraints,

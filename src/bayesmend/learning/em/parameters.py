@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from bayesmend.learning.em.expectation import (
     split_cpts,
 )
 from bayesmend.learning.em.starts import observed_shares
-from bayesmend.network.cpt import prior_of
+from bayesmend.network.cpt import Estimate, prior_of
 from bayesmend.network.flat import flatten, parents_of
 from bayesmend.network.match import match_names
 from bayesmend.network.network import Network
@@ -73,7 +73,7 @@ def fit_parameters(
     data: Any,
     *,
     start: Network | None = None,
-    estimate: Literal["mle", "posterior"] = "mle",
+    estimate: Estimate = "mle",
     ess: float | None = None,
     max_iter: int = 1000,
     tol: float = 1e-8,

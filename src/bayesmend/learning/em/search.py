@@ -137,7 +137,7 @@ class Search:
     def _explain(self, dag: Dag, cpts: NDArray[np.float64]) -> IncompleteData:
         """Complete each row by its most probable explanation."""
         return self._completed(
-            self._compile(self.table.with_cpts(dag, cpts)).explain()[0]
+            self._compile(self.table.with_cpts(dag, cpts)).most_probable()[0]
         )
 
     def _compile(self, network: Network) -> CompiledHoles:
@@ -276,7 +276,7 @@ class Search:
             sets = candidates_from(
                 scorer,
                 self.rules,
-                method="all" if is_small else "promising",
+                search="all" if is_small else "promising",
                 time_limit=None if left is None else left / 2,
                 seed_dag=None if is_small else current,
             )

@@ -310,7 +310,7 @@ def reduce_to_complete(
     data: Any,
     *,
     score: Score | str = "bdeu",
-    ess: float = 1.0,
+    ess: float | None = None,
     max_parents: int = 3,
     constraints: Constraints | None = None,
     completion: IncompleteData | NDArray[np.uint8] | None = None,
@@ -331,8 +331,8 @@ def reduce_to_complete(
         The table. Without missing cells the result is the plain problem.
     score : Score or str, default="bdeu"
         The rule, or its name. Scores may have any sign.
-    ess : float, default=1.0
-        Equivalent sample size when `score` is a name.
+    ess : float, optional
+        Equivalent sample size, 1 by default; a `Score` has its own.
     max_parents : int, default=3
         Largest number of (original) parents.
     constraints : Constraints, optional
