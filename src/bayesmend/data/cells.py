@@ -27,6 +27,10 @@ class CompletedCell(NamedTuple):
     runner_up: Label | None
     table: int | None
 
+    def __repr__(self) -> str:
+        known = (f"{n}={v!r}" for n, v in self._asdict().items() if v is not None)
+        return f"CompletedCell({', '.join(known)})"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class CompletedCells:
