@@ -227,7 +227,7 @@ def test_auto_scores_everything_where_that_is_quick():
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"method": "some"}, "method must be one of auto, all, promising. Got 'some'"),
+        ({"search": "some"}, "search must be one of auto, all, promising. Got 'some'"),
         ({"max_sets": 0}, "max_sets must be an integer >= 1. Got 0"),
         ({"max_sets": 1.5}, "max_sets must be an integer >= 1. Got 1.5"),
         ({"time_limit": 0}, "time_limit must be a number of seconds > 0. Got 0"),
