@@ -4,9 +4,9 @@
 and arcs as JSON. Seconds are those of learning from a data frame of categories (an
 array of codes for causal-learn); importing the package is left out.
 
-pyAgrum's structure learners take complete tables only, its parameter learner takes
-holes. So ``pyAgrum EM`` is: holes filled with modes, a structure by tabu search (BDeu,
-at most three parents), its parameters by pyAgrum's EM on the table with holes (BDeu
+pyAgrum's structure learners take complete tables only, its parameter learner also takes
+incomplete ones. So ``pyAgrum EM`` is: modes filled in, a structure by tabu search (BDeu,
+at most three parents), its parameters by pyAgrum's EM on the incomplete table (BDeu
 prior of one row), the most probable explanation of every row. ``pyAgrum EM + tabu``
 learns a structure once more, from the table completed in this way.
 """
@@ -24,19 +24,19 @@ import numpy as np
 from benchmarks.inputs import ROOT, frame_of
 
 MAX_PARENTS = 3
-MISSING, HOLE = 255, "?"
+MISSING, MARK = 255, "?"
 EPSILON = 1e-4  # relative gain of the log-likelihood that ends pyAgrum's EM
 GREEDY, TABU = "useGreedyHillClimbing", "useLocalSearchWithTabuList"
 
 
-def ask_peer(name, data, seconds, holed=None):
+def ask_peer(name, data, seconds, incomplete=None):
     """A peer's answer as a dictionary; a word in place of it when there is none.
 
-    `data` is complete; `holed` is the same table with its holes, for pyAgrum's EM.
+    `data` is complete; `incomplete` is the table before, for pyAgrum's EM.
     """
     arrays = {"codes": data.codes, "names": np.array(data.names), "card": data.card}
-    if holed is not None:
-        arrays["holed"] = holed.codes
+    if incomplete is not None:
+        arrays["incomplete"] = incomplete.codes
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "table.npz")
         np.savez(path, **arrays)
@@ -112,11 +112,11 @@ def causallearn_exact(method):
     return prepare
 
 
-def holed_frame(codes, names):
+def marked_frame(codes, names):
     import pandas as pd
 
     columns = {
-        name: [HOLE if c == MISSING else str(c) for c in codes[:, v].tolist()]
+        name: [MARK if c == MISSING else str(c) for c in codes[:, v].tolist()]
         for v, name in enumerate(names)
     }
     return pd.DataFrame(columns)
@@ -131,27 +131,27 @@ def fit_by_em(frame, names, card, arcs):
         network.add(pyagrum.LabelizedVariable(name, name, [str(s) for s in range(r)]))
     for parent, child in arcs:
         network.addArc(parent, child)
-    learner = pyagrum.BNLearner(frame, network, [HOLE])
+    learner = pyagrum.BNLearner(frame, network, [MARK])
     learner.useEM(EPSILON)
     learner.useBDeuPrior(1.0)
     return learner.learnParameters(network.dag())
 
 
-def explain_rows(network, holed, completed, names):
+def explain_rows(network, incomplete, completed, names):
     """The completed codes, and rows that it could not explain: these keep modes."""
     import pyagrum
 
     engine = pyagrum.LazyPropagation(network)
     result, n_failed = completed.copy(), 0
-    for row in np.flatnonzero((holed == MISSING).any(axis=1)).tolist():
-        cells = zip(names, holed[row], strict=True)
+    for row in np.flatnonzero((incomplete == MISSING).any(axis=1)).tolist():
+        cells = zip(names, incomplete[row], strict=True)
         engine.setEvidence({n: int(c) for n, c in cells if c != MISSING})
         try:
             found = engine.mpe()
         except pyagrum.GumException:  # "Empty tensor", for some evidence, in 3.3
             n_failed += 1
             continue
-        for v in np.flatnonzero(holed[row] == MISSING).tolist():
+        for v in np.flatnonzero(incomplete[row] == MISSING).tolist():
             result[row, v] = found[names[v]]
     return result, n_failed
 
@@ -160,13 +160,16 @@ def pyagrum_em(*, again):
     def prepare(table, names, card):
         import pyagrum  # noqa: F401
 
-        completed, holed = table["codes"], table["holed"]
-        frame, holes = coded_frame(completed, names, card), holed_frame(holed, names)
+        completed, incomplete = table["codes"], table["incomplete"]
+        frame, marked = (
+            coded_frame(completed, names, card),
+            marked_frame(incomplete, names),
+        )
 
         def learn():
             arcs = pyagrum_arcs(frame, TABU)
-            network = fit_by_em(holes, names, card, arcs)
-            filled, n_failed = explain_rows(network, holed, completed, names)
+            network = fit_by_em(marked, names, card, arcs)
+            filled, n_failed = explain_rows(network, incomplete, completed, names)
             if again:
                 arcs = pyagrum_arcs(coded_frame(filled, names, card), TABU)
             return {"arcs": arcs, "codes": filled.tolist(), "n_failed": n_failed}

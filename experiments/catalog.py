@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from importlib import import_module
 
+from bayesmend._checks import check_number
 from bayesmend.errors import ParameterError
 from experiments.design import Experiment
 
@@ -13,13 +13,13 @@ __all__ = ["NAMES", "load_experiment"]
 
 NAMES = {
     "table1": "samples of small networks, two MNAR cells per variable",
-    "table2": "LUCAS, holes all over or in the class, MNAR and MAR",
+    "table2": "LUCAS, cells hidden all over or in the class, MNAR and MAR",
     "table3": "SPECT, 3, 5 and 10 % of the cells, of one value",
     "table4": "smoking cessation, hidden labels of smokers",
     "table5": "car evaluation, 100 hidden labels of one class",
     "optimum": "how often the t-local search attains the proven optimum",
     "imputation": "four networks, three mechanisms, against peers",
-    "real": "real tables with real holes, 10 % more hidden, against peers",
+    "real": "real tables, 10 % of the observed cells hidden, against peers",
     "optimism": "where augmentation is too optimistic, and where not",
 }
 """Names of the experiments, each with a line about it."""
@@ -50,9 +50,8 @@ def load_experiment(
     if name not in NAMES:
         message = f"there is no experiment {name!r}. Known: {', '.join(NAMES)}, all."
         raise ParameterError(message)
-    if time_limit is not None and not 0 < time_limit < math.inf:
-        message = f"time_limit must be a number of seconds > 0. Got {time_limit!r}."
-        raise ParameterError(message)
+    if time_limit is not None:
+        check_number("time_limit", time_limit, unit="seconds", above=0, finite=True)
     folder = "paper" if name.startswith("table") else "beyond"
     module = import_module(f"experiments.{folder}.{name}")
     plain: Experiment = module.design(seed=seed, time_limit=None)

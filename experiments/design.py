@@ -101,7 +101,7 @@ class Task:
     Parameters
     ----------
     hidden : Hidden
-        The table with holes (``hidden.data``) and the truth about them.
+        The table with hidden cells (``hidden.data``) and the truth about them.
     network : Network, optional
         The network that the rows come from; for reference methods and measures only.
     target : str, optional
@@ -114,7 +114,7 @@ class Task:
 
     @property
     def data(self) -> IncompleteData:
-        """The table with holes."""
+        """The table with missing cells."""
         return self.hidden.data
 
 
@@ -125,7 +125,7 @@ class Answer:
     Parameters
     ----------
     completed : IncompleteData, optional
-        The table without holes; None when the method learns a network alone.
+        The completed table; None when the method learns a network alone.
     score, bound : float, optional
         Where the method has them.
     status : str
@@ -146,7 +146,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way to fill the holes.
+    """A way to fill the missing cells.
 
     Parameters
     ----------

@@ -8,9 +8,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import check_choice
 from bayesmend.data.states import find_state
 from bayesmend.data.table import IncompleteData
-from bayesmend.errors import DataError, ParameterError
+from bayesmend.errors import DataError
 from bayesmend.hiding.mechanisms import hide_mar, hide_mcar, hide_mnar
 from bayesmend.hiding.record import Hidden, observed_rows, punch
 from bayesmend.seed import as_generator
@@ -161,9 +162,9 @@ def hide(
         The table.
     mechanism : {"mcar", "mar", "mnar", "one-value"}
         ``mcar``: each cell alike. ``mar``: a fifth of the variables, drawn at random,
-        stay observed and decide on the holes of all others. ``mnar``: cells are hidden
-        for the state they hold, with log-odds of standard deviation 2 between states.
-        ``one-value``: see `hide_one_value`.
+        stay observed and decide which cells of the others are hidden. ``mnar``: cells
+        are hidden for the state they hold, with log-odds of standard deviation 2
+        between states. ``one-value``: see `hide_one_value`.
     rate : float
         Share of hidden cells (``one-value``: among the cells that can be hidden).
     generator : numpy.random.Generator
@@ -176,6 +177,7 @@ def hide(
     >>> hide(truth, "mar", 0.1, generator=np.random.default_rng(1)).request["rate"]
     0.1
     """
+    check_choice("mechanism", mechanism, MECHANISMS)
     if mechanism == "mcar":
         return hide_mcar(data, rate, seed=generator)
     if mechanism == "mar":
@@ -185,12 +187,7 @@ def hide(
         return hide_mar(data, rate, depends_on=names, seed=generator)
     if mechanism == "mnar":
         return hide_mnar(data, rate, strength=MNAR_STRENGTH, seed=generator)
-    if mechanism == "one-value":
-        return hide_one_value(data, rate, generator=generator)
-    message = (
-        f"mechanism must be one of {', '.join(MECHANISMS)}. Got {mechanism!r} instead."
-    )
-    raise ParameterError(message)
+    return hide_one_value(data, rate, generator=generator)
 
 
 def hide_one_value(

@@ -6,6 +6,8 @@ paper's k; the paper does not give its equivalent sample size.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from bayesmend.errors import ParameterError
@@ -37,14 +39,14 @@ MAX_PARENTS = 3
 RESTARTS = 10
 
 
-def exact(time_limit: float) -> Method:
-    """Name exact learning with a limit of seconds for each run."""
+def exact(time_limit: float | None) -> Method:
+    """Name exact learning with a limit of seconds for each run, 60 by default."""
     options = {
         "max_parents": MAX_PARENTS,
         "restarts": RESTARTS,
-        "time_limit": time_limit,
+        "time_limit": 60.0 if time_limit is None else time_limit,
     }
-    return Method("exact", "exact", solve_exact, options)
+    return Method("exact", "exact", partial(solve_by, learn_exact), options)
 
 
 def local(locality: int, *, is_single: bool = False) -> Method:
@@ -70,81 +72,31 @@ def local(locality: int, *, is_single: bool = False) -> Method:
     return Method(name, label, solve_local, options)
 
 
-def solve_exact(
+def solve_by(
+    learn: Callable[..., LearnResult],
     task: Task,
     *,
     seed: int,
     n_threads: int,
-    max_parents: int,
-    restarts: int,
-    time_limit: float,
+    **options: Any,
 ) -> Answer:
-    """Find the best structure and completion, or the gap at the limit."""
-    found = learn_exact(
-        task.data,
-        max_parents=max_parents,
-        restarts=restarts,
-        time_limit=time_limit,
-        seed=seed,
-        n_threads=n_threads,
-    )
-    return _augmented(found)
-
-
-def solve_local(
-    task: Task,
-    *,
-    seed: int,
-    n_threads: int,
-    locality: int,
-    max_parents: int,
-    restarts: int,
-    starts: list[Any],
-) -> Answer:
-    """Climb to a t-local optimum; uncertified beyond 20 variables."""
-    found = learn_local(
-        task.data,
-        locality=locality,
-        max_parents=max_parents,
-        restarts=restarts,
-        starts=tuple(starts),
-        seed=seed,
-        n_threads=n_threads,
-    )
-    return _augmented(found)
-
-
-def _augmented(found: LearnResult) -> Answer:
+    """Learn network and completion by a learner of the package."""
+    found = learn(task.data, seed=seed, n_threads=n_threads, **options)
     return Answer(
-        found.completed, found.score, found.bound, found.status, found.network
+        found.completed,
+        found.score,
+        found.bound,
+        found.status,
+        found.network,
+        {} if found.chosen is None else {"chosen": found.chosen},
     )
 
 
-def solve_em(
-    task: Task,
-    *,
-    seed: int,
-    n_threads: int,
-    hard: bool,
-    max_parents: int,
-    time_limit: float | None = None,
-) -> Answer:
-    """Learn by structural EM; holes get their most probable explanation."""
-    found = learn_em(
-        task.data,
-        max_parents=max_parents,
-        hard=hard,
-        time_limit=time_limit,
-        seed=seed,
-        n_threads=n_threads,
-    )
-    return Answer(
-        found.completed, found.score, status=found.status, network=found.network
-    )
+solve_local = partial(solve_by, learn_local)
 
 
 def solve_truth(task: Task, *, seed: int, n_threads: int) -> Answer:
-    """Fill holes by the most probable explanation under the true network."""
+    """Fill missing cells by the most probable explanation under the true network."""
     if task.network is None:
         message = "the true network of this table is not known. Leave 'truth' out."
         raise ParameterError(message)
@@ -153,37 +105,39 @@ def solve_truth(task: Task, *, seed: int, n_threads: int) -> Answer:
 
 
 def solve_mode(task: Task, *, seed: int, n_threads: int) -> Answer:
-    """Fill each hole with the most frequent state of its variable."""
-    return Answer(impute_mode(task.data).completed)
+    """Fill each missing cell with the most frequent state of its variable."""
+    return Answer(impute_mode(task.data))
 
 
 def solve_svm(task: Task, *, seed: int, n_threads: int, kernel: Kernel) -> Answer:
     """Predict the class from the other variables, trained on labelled rows."""
-    return Answer(predict_class(task.data, _target(task), kernel=kernel).completed)
+    return Answer(predict_class(task.data, _target(task), kernel=kernel))
 
 
 def solve_laplacian_svm(
     task: Task, *, seed: int, n_threads: int, **options: Any
 ) -> Answer:
     """Predict the class with the help of unlabelled rows."""
-    found = predict_class_semi_supervised(task.data, _target(task), **options)
-    return Answer(found.completed)
+    return Answer(predict_class_semi_supervised(task.data, _target(task), **options))
 
 
 def _target(task: Task) -> str:
     if task.target is None:
-        message = "this table has holes in several variables. Leave classifiers out."
+        message = "this table misses cells of several variables. Leave classifiers out."
         raise ParameterError(message)
     return task.target
 
 
 EM = Method(
-    "em", "structural EM", solve_em, {"hard": False, "max_parents": MAX_PARENTS}
+    "em",
+    "structural EM",
+    partial(solve_by, learn_em),
+    {"hard": False, "max_parents": MAX_PARENTS},
 )
 EM_HARD = Method(
     "em-hard",
     "structural EM, hard",
-    solve_em,
+    partial(solve_by, learn_em),
     {"hard": True, "max_parents": MAX_PARENTS},
 )
 MODE = Method("mode", "mode", solve_mode)

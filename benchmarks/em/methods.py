@@ -1,4 +1,4 @@
-"""Ways to learn from a table with holes, or to fill them.
+"""Ways to learn from an incomplete table, or to complete it.
 
 An answer without a completed table and structure has a word instead of seconds.
 """
@@ -41,8 +41,8 @@ def fill(task, *, seed, n_threads, cap, name):
 
 
 def ask(task, *, seed, n_threads, cap, peer, is_mending=False):
-    """A peer on the table with modes in its holes, or with these and the holes."""
-    filled = impute_mode(task.data).completed
+    """A peer on the table with modes filled in, or on both tables."""
+    filled = impute_mode(task.data)
     found = ask_peer(peer, filled, cap, task.data if is_mending else None)
     if isinstance(found, str):
         return Answer(extra={"word": found})

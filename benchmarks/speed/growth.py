@@ -114,16 +114,17 @@ def plot(rows, variables):
 def write_page(rows, variables):
     page = f"""# Time against rows and variables
 
-Seconds on {_core.n_cores()} cores ({platform.machine()}, counting kernel `{_core.bit_kernel()}`), shared
-with other work; BDeu with equivalent sample size 1 and at most 3 parents.
+Seconds on {_core.n_cores()} cores ({platform.machine()}, counting kernel
+`{_core.bit_kernel()}`), shared with other work; BDeu with equivalent sample size 1 and
+at most 3 parents.
 `python -m benchmarks.speed.growth` repeats the measurements and rewrites this page.
 
 - **all candidates**: every parent set with at most 3 members, minus those that bounds
   exclude.
 - **promising candidates**: best-first search, 2,000 sets for each variable.
 - **greedy**: hill climbing on the data with a tabu list and 100 restarts.
-- **order**: search over orders on the promising candidates, from a climbed DAG, until 10
-  perturbations in a row bring no gain.
+- **order**: search over orders on the promising candidates, from a climbed DAG, until
+  10 perturbations in a row bring no gain.
 
 ![Seconds against rows and variables](growth.svg)
 
@@ -137,8 +138,9 @@ Scoring takes longer with more rows; the search over orders sees only the scores
 
 ## Variables
 
-Random networks, two to four states, 5,000 rows. Beyond {MOST_VARS_FOR_ALL} variables there is no
-column of all candidates: their number grows with the fourth power of that of variables.
+Random networks, two to four states, 5,000 rows. Beyond {MOST_VARS_FOR_ALL} variables
+there is no column of all candidates: their number grows with the fourth power of that
+of variables.
 
 {markdown("variables", variables)}
 """

@@ -1,8 +1,8 @@
-"""Inference: 10,000 rows of ALARM with 10 % holes, ours against pyAgrum and pgmpy.
+"""Inference: 10,000 rows of ALARM with 10 % of the cells hidden, ours against pyAgrum and pgmpy.
 
-Most probable explanations and marginals of every hole, each package through its public
+Most probable explanations and marginals of every missing cell, each package through its public
 interface, one network object for all rows. Ours answers the whole table, explanations
-with a confidence per hole. Peers answer as many of the first rows as a time cap allows;
+with a confidence per cell. Peers answer as many of the first rows as a time cap allows;
 their seconds for all rows are extrapolated from these, which is said. Answers are
 compared on these rows: explanations by the probability of the completed row (ties may
 differ in their states), marginals number by number.
@@ -33,19 +33,19 @@ class PyAgrum:
         self._failures = pyagrum.GumException
         self._engine = pyagrum.LazyPropagation(convert.to_pyagrum(network))
 
-    def explain(self, evidence, holes):
+    def explain(self, evidence, missing):
         self._engine.setEvidence(evidence)
         try:
             found = self._engine.mpe()
         except self._failures:  # "Empty tensor", for some evidence, in 3.3
             return None
-        return {name: found[name] for name in holes}
+        return {name: found[name] for name in missing}
 
-    def marginals(self, evidence, holes):
+    def marginals(self, evidence, missing):
         self._engine.setEvidence(evidence)
-        self._engine.setTargets(set(holes))
+        self._engine.setTargets(set(missing))
         self._engine.makeInference()
-        return [self._engine.posterior(name).toarray() for name in holes]
+        return [self._engine.posterior(name).toarray() for name in missing]
 
 
 class Pgmpy:
@@ -60,33 +60,33 @@ class Pgmpy:
     def _labels(self, evidence):
         return {name: self._states[name][code] for name, code in evidence.items()}
 
-    def explain(self, evidence, holes):
+    def explain(self, evidence, missing):
         given = self._labels(evidence)
-        found = self._engine.map_query(holes, given, show_progress=False)
-        return {name: self._states[name].index(found[name]) for name in holes}
+        found = self._engine.map_query(missing, given, show_progress=False)
+        return {name: self._states[name].index(found[name]) for name in missing}
 
-    def marginals(self, evidence, holes):
+    def marginals(self, evidence, missing):
         given = self._labels(evidence)
-        found = self._engine.query(holes, given, joint=False, show_progress=False)
+        found = self._engine.query(missing, given, joint=False, show_progress=False)
         return [
             [found[name].get_value(**{name: label}) for label in self._states[name]]
-            for name in holes
+            for name in missing
         ]
 
 
 def rows_of(data):
-    """Evidence as codes by name, and the names of the holes, row by row."""
+    """Evidence as codes by name, and the names of what is missing, row by row."""
     for row in data.codes.tolist():
         cells = dict(zip(data.names, row, strict=True))
-        holes = [name for name, code in cells.items() if code == MISSING]
-        yield {n: c for n, c in cells.items() if c != MISSING}, holes
+        missing = [name for name, code in cells.items() if code == MISSING]
+        yield {n: c for n, c in cells.items() if c != MISSING}, missing
 
 
 def run_capped(answer, questions):
     """Answers to as many questions as the cap allows, and the seconds they took."""
     answers, start = [], time.perf_counter()
-    for evidence, holes in questions:
-        answers.append(answer(evidence, holes) if holes else {})
+    for evidence, missing in questions:
+        answers.append(answer(evidence, missing) if missing else {})
         if time.perf_counter() - start > CAP:
             break
     return answers, time.perf_counter() - start
@@ -123,10 +123,10 @@ def compare_marginals(network, data, answers, ours):
         for row, p in zip(*ours.of(name), strict=True)
     }
     largest = 0.0
-    for row, ((_, holes), answer) in enumerate(
+    for row, ((_, missing), answer) in enumerate(
         zip(rows_of(data), answers, strict=False)
     ):
-        for name, p in zip(holes, answer, strict=True):
+        for name, p in zip(missing, answer, strict=True):
             largest = max(
                 largest, float(np.abs(place[row, name] - np.asarray(p)).max())
             )

@@ -1,20 +1,20 @@
 """The methods that the experiments beyond the paper compare.
 
 Structures have at most three parents and the score is BDeu with equivalent sample size
-1 throughout. With thousands of holes the certificate of a 1-local optimum takes far
-longer than finding one, so augmentation alternates here between the completion and a
-structure found by search over orders, from the modes and five draws.
+1 throughout. With thousands of missing cells the certificate of a 1-local optimum takes
+far longer than finding one, so augmentation alternates here between the completion and
+a structure found by search over orders, from the modes and five draws.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from bayesmend.learning.learn import learn
-from bayesmend.structure.solve import Solver
 from experiments.design import Answer, Method, Task
-from experiments.methods import EM, EM_HARD, MAX_PARENTS, MODE, TRUTH
+from experiments.methods import EM, EM_HARD, MAX_PARENTS, MODE, TRUTH, solve_by
 from experiments.peers.imputers import IMPUTERS
 
 __all__ = [
@@ -50,42 +50,14 @@ def auto(time_limit: float) -> Method:
         "max_parents": MAX_PARENTS,
         "time_limit": time_limit,
     }
-    return Method("auto", "auto", solve_learn, options)
-
-
-def solve_learn(
-    task: Task,
-    *,
-    seed: int,
-    n_threads: int,
-    method: Any,
-    max_parents: int,
-    restarts: int = 10,
-    solver: Solver = "auto",
-    time_limit: float | None = None,
-) -> Answer:
-    """Learn by the front door of the package."""
-    found = learn(
-        task.data,
-        method=method,
-        max_parents=max_parents,
-        restarts=restarts,
-        solver=solver,
-        time_limit=time_limit,
-        seed=seed,
-        n_threads=n_threads,
-    )
-    chosen = {} if found.chosen is None else {"chosen": found.chosen}
-    return Answer(
-        found.completed, found.score, found.bound, found.status, found.network, chosen
-    )
+    return Method("auto", "auto", partial(solve_by, learn), options)
 
 
 def solve_imputer(
     task: Task, *, seed: int, n_threads: int, name: str, **options: Any
 ) -> Answer:
-    """Fill the holes by a peer; it uses one thread."""
-    return Answer(IMPUTERS[name](task.data, seed=seed, **options).completed)
+    """Fill the missing cells by a peer; it uses one thread."""
+    return Answer(IMPUTERS[name](task.data, seed=seed, **options))
 
 
 def solve_complete(task: Task, *, seed: int, n_threads: int) -> Answer:
@@ -99,7 +71,7 @@ def solve_complete(task: Task, *, seed: int, n_threads: int) -> Answer:
 LOCAL = Method(
     "local",
     "augmentation",
-    solve_learn,
+    partial(solve_by, learn),
     {"method": "local", "max_parents": MAX_PARENTS, "restarts": 5, "solver": "order"},
 )
 LEARNERS = (EM, EM_HARD, LOCAL)

@@ -104,7 +104,7 @@ def log_loss(network: Network, hidden: Hidden) -> float:
     for variable in np.unique(hidden.variables).tolist():
         here = hidden.variables == variable
         rows, chances = found.of(hidden.data.names[variable])
-        # A table may have holes of its own besides the hidden cells.
+        # A table may miss cells of its own besides the hidden ones.
         at = np.searchsorted(rows, hidden.rows[here])
         with np.errstate(divide="ignore"):
             logs = np.log(chances[at, hidden.true_codes[here]])

@@ -1,9 +1,9 @@
 """Where augmentation is too optimistic, and where that is just right.
 
 Augmentation chooses the completion under which the table scores highest, so it makes
-the table more regular than it is: the more holes, the more so. Expectation-maximisation
-spreads each hole over its possible states. This sweep shows, for growing shares of
-holes, three mechanisms and two sizes, what becomes of the imputed cells, of the
+the table more regular than it is: the more missing cells, the more so. Expectation-
+maximisation spreads each of them over its possible states. This sweep shows, for growing
+shares, three mechanisms and two sizes, what becomes of the imputed cells, of the
 structure, and of the probabilities: the divergence from the true network, and the
 entropy of the learned one, which falls below that of the true one when the table was
 made too regular.
@@ -12,7 +12,6 @@ made too regular.
 from __future__ import annotations
 
 from experiments.beyond.contenders import COMPLETE, LEARNERS, REFERENCE
-from experiments.beyond.imputation import make
 from experiments.beyond.measuring import (
     DIVERGENCE,
     ENTROPY,
@@ -20,51 +19,26 @@ from experiments.beyond.measuring import (
     SHD,
     measure_probabilities,
 )
-from experiments.data import network_files
-from experiments.design import (
-    ACCURACY,
-    Block,
-    Curves,
-    Experiment,
-    Method,
-    Place,
-    Setting,
-)
-from experiments.hiding import Mechanism
+from experiments.beyond.rates import CURVES, block_of, make, settings_of
+from experiments.design import ACCURACY, Block, Experiment, Setting
 
 __all__ = ["design"]
-
-REPETITIONS = 10
-NETWORKS = ("asia", "child")
-SIZES = (100, 1000)
-MECHANISMS: tuple[Mechanism, ...] = ("mcar", "mnar", "one-value")
-RATES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 
 def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
     """Lay out the experiment; no method of it needs a limit of seconds."""
-    settings = [
-        Setting(
-            f"{network}/{n_rows}/{mechanism}/{100 * rate:g}",
-            {
-                "network": network,
-                "n_rows": n_rows,
-                "mechanism": mechanism,
-                "rate": rate,
-            },
-            range(REPETITIONS),
-            stream=f"{network}/{n_rows}",
-            files=network_files(network),
-        )
-        for network in NETWORKS
-        for n_rows in SIZES
-        for mechanism in MECHANISMS
-        for rate in RATES
-    ]
+    settings = settings_of(
+        ("asia", "child"),
+        (100, 1000),
+        ("mcar", "mnar", "one-value"),
+        (0.02, 0.05, 0.1, 0.2, 0.3, 0.5),
+        name="{network}/{n_rows}/{mechanism}/{percent:g}",
+        stream="{network}/{n_rows}",
+    )
     return Experiment(
         name="optimism",
         title="Where augmentation is too optimistic",
-        settings=tuple(settings),
+        settings=settings,
         methods=(*LEARNERS, REFERENCE, COMPLETE),
         blocks=tuple(map(_block, settings)),
         make=make,
@@ -75,7 +49,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         measures=(ACCURACY, LOG_LOSS, DIVERGENCE, ENTROPY, SHD),
         focus=("local",),
         notes=(
-            "Each sample is holed by every mechanism at every rate. MNAR: log-odds of "
+            "Each sample is used with every mechanism at every rate. MNAR: log-odds of "
             "standard deviation 2 between the states of a variable. One value: for "
             "each variable one state is drawn, and the rate is the share of its cells "
             "that are hidden; all other cells stay.",
@@ -85,18 +59,12 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
             "learned from the table before cells were hidden.",
             "Entropy: below 0 the learned network is more regular than the true one.",
         ),
-        curves=Curves("hidden cells (%)", place),
+        curves=CURVES,
     )
 
 
 def _block(setting: Setting) -> Block:
     given = setting.parameters
     mechanism = given["mechanism"].replace("-", " ")
-    label = f"{given['network'].upper()}, n = {given['n_rows']:,}, {mechanism}"
-    return Block(f"{label}, {100 * given['rate']:g} %", (setting.name,))
-
-
-def place(block: Block, method: Method) -> Place:
-    """Put the rate on the axis, one panel for each network, size and mechanism."""
-    panel, _, rate = block.label.rpartition(", ")
-    return Place(panel, float(rate.removesuffix(" %")), method.label, method.name)
+    panel = f"{given['network'].upper()}, n = {given['n_rows']:,}, {mechanism}"
+    return block_of(setting, panel)

@@ -1,8 +1,8 @@
-"""Real tables with real holes: a tenth of what is observed is hidden and recovered.
+"""Real tables with missing cells: a tenth of the observed ones is hidden and recovered.
 
-The truth of the real holes is unknown: methods fill them too, and are judged by the
-cells hidden on top only. These are hidden completely at random; whether the real holes
-are, nobody knows.
+The truth of what was missing already is unknown: methods fill it too, and are judged by
+the hidden cells only. These are hidden completely at random; whether the others are
+missing at random, nobody knows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
     )
     return Experiment(
         name="real",
-        title="Real tables with real holes: 10 % more hidden and recovered",
+        title="Real tables: 10 % of the observed cells hidden and recovered",
         settings=settings,
         methods=(*learners(limit), auto(limit), *PEERS),
         blocks=tuple(Block(s.name, (s.name,)) for s in settings),
@@ -45,7 +45,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         focus=("em", "local", "auto"),
         notes=(
             f"{100 * RATE:g} % of the observed cells hidden completely at random, "
-            f"{REPETITIONS} times. The real holes stay, are filled too and not judged.",
+            f"{REPETITIONS} times. What is missing already is filled, too, and not judged.",
             "Augmentation alternates between completion and a structure found by "
             "search over orders. Structural EM and auto have at most "
             f"{limit:g} s a run.",
@@ -54,6 +54,6 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
 
 
 def make(run: Run, folder: DataFolder) -> Task:
-    """Hide cells of a table that has holes already."""
+    """Hide cells of a table that misses some already."""
     given = run.setting.parameters
     return Task(hide_mcar(folder.table(given["file"]), given["rate"], seed=run.seed))

@@ -70,7 +70,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         title="Table 1: networks, two MNAR cells per variable",
         settings=tuple(settings),
         methods=(
-            exact(60.0 if time_limit is None else time_limit),
+            exact(time_limit),
             local(1),
             local(1, is_single=True),
             local(2),

@@ -3,7 +3,7 @@
 Section 3.3 of the paper. What it leaves open, and what is done here:
 
 - The shares are of all 267 x 23 cells; the cells are drawn evenly from those that hold
-  the value, so that variables in which it is frequent have more holes.
+  the value, so that variables in which it is frequent lose more.
 - The published overall accuracies are the plain means of those of the two values, and
   so are ours, within a repetition.
 - The number of repetitions is not given: 20.

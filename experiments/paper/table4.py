@@ -65,7 +65,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         title="Table 4: smoking cessation, hidden labels of smokers",
         settings=tuple(settings),
         methods=(
-            exact(60.0 if time_limit is None else time_limit),
+            exact(time_limit),
             local(1),
             EM,
             EM_HARD,

@@ -1,9 +1,10 @@
-"""Peers: other ways of filling the holes of a table of categories.
+"""Peers: other ways of filling the missing cells of a table of categories.
 
-Each peer is a function of a table that returns it completed, with the seconds taken.
-Observed cells stay as they are, the same seed gives the same answer, and one thread is
-used. A variable with fewer than two observed states is filled with its only state (the
-first declared one when none was observed) and is not shown to the models.
+Each peer is a function of a table (an `IncompleteData`, or what makes one) that returns
+it completed. Observed cells stay as they are, the same seed gives the same answer, and
+one thread is used. A variable with fewer than two observed states is filled with its
+only state (the first declared one when none was observed) and is not shown to the
+models.
 
 scikit-learn's ``IterativeImputer`` was made for numbers, but accepts a classifier: with
 codes for values and the most frequent code as first guess, every value it fits,
@@ -15,8 +16,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from time import perf_counter
 from types import MappingProxyType
 from typing import Any
 
@@ -32,7 +31,6 @@ from experiments.packages import need
 __all__ = [
     "IMPUTERS",
     "NEEDS",
-    "Imputed",
     "Imputer",
     "impute_forest",
     "impute_knn",
@@ -47,71 +45,29 @@ __all__ = [
 Codes = NDArray[np.uint8]
 
 
-@dataclass(frozen=True, slots=True)
-class Imputed:
-    """A completed table and the seconds it took.
-
-    Attributes
-    ----------
-    completed : IncompleteData
-        The table without holes (or without those of one variable).
-    seconds : float
-        Time taken, without that of importing packages.
-    """
-
-    completed: IncompleteData
-    seconds: float
-
-
-def impute_mode(data: Any, *, seed: Seed = None) -> Imputed:
-    """Fill each hole with the most frequent state of its variable.
-
-    Parameters
-    ----------
-    data : IncompleteData or table
-        The table.
-    seed : int, Generator or None
-        Not used: nothing is random here. Ties go to the first state.
-
-    Returns
-    -------
-    Imputed
-        The completed table and the seconds taken.
+def impute_mode(data: Any, *, seed: Seed = None) -> IncompleteData:
+    """Fill each missing cell with the most frequent state, the first of several.
 
     Examples
     --------
     >>> table = {"a": ["x", "x", "y", None], "b": ["u", None, "v", "v"]}
-    >>> impute_mode(table).completed.to_table()
+    >>> impute_mode(table).to_table()
     {'a': ['x', 'x', 'y', 'x'], 'b': ['u', 'v', 'v', 'v']}
     """
     return _impute(data, lambda codes: codes)
 
 
-def impute_knn(data: Any, *, n_neighbors: int = 5, seed: Seed = None) -> Imputed:
-    """Fill each hole by a vote of the rows most alike.
+def impute_knn(data: Any, *, n_neighbors: int = 5, seed: Seed = None) -> IncompleteData:
+    """Fill each missing cell by a vote of the rows most alike.
 
     scikit-learn's ``KNNImputer`` on one-hot columns: rows are compared on the variables
     that both have, and the mean of the neighbours' columns counts their votes. Ties go
     to the first state.
 
-    Parameters
-    ----------
-    data : IncompleteData or table
-        The table.
-    n_neighbors : int, default=5
-        Number of voters.
-    seed : int, Generator or None
-        Not used: nothing is random here.
-
-    Returns
-    -------
-    Imputed
-        The completed table and the seconds taken.
-
     Examples
     --------
     >>> table = {"a": ["x", "x", "y", None], "b": ["u", "u", "v", "v"]}
-    >>> impute_knn(table, n_neighbors=1).completed.to_table()["a"]
+    >>> impute_knn(table, n_neighbors=1).to_table()["a"]
     ['x', 'x', 'y', 'y']
     """
     imputer = need("sklearn.impute").KNNImputer(n_neighbors=n_neighbors)
@@ -130,27 +86,11 @@ def impute_knn(data: Any, *, n_neighbors: int = 5, seed: Seed = None) -> Imputed
 
 def impute_forest(
     data: Any, *, n_trees: int = 100, rounds: int = 10, seed: Seed = None
-) -> Imputed:
-    """Fill holes by ``IterativeImputer`` with a random forest of classification trees.
+) -> IncompleteData:
+    """Fill by ``IterativeImputer`` with a random forest of classification trees.
 
-    The trees see the codes of the other variables: a few splits separate any set of
-    states, whatever their order.
-
-    Parameters
-    ----------
-    data : IncompleteData or table
-        The table.
-    n_trees : int, default=100
-        Trees of each forest.
-    rounds : int, default=10
-        How often each variable is predicted anew from the others.
-    seed : int, Generator or None
-        Source of randomness.
-
-    Returns
-    -------
-    Imputed
-        The completed table and the seconds taken.
+    Each variable is predicted `rounds` times from the others. The trees see their
+    codes: a few splits separate any set of states, whatever their order.
     """
     # The imputer's own seed does not reach the model that it is given.
     number = _number(seed)
@@ -160,24 +100,12 @@ def impute_forest(
     return _impute(data, _iterate(forest, rounds, number))
 
 
-def impute_logistic(data: Any, *, rounds: int = 10, seed: Seed = None) -> Imputed:
-    """Fill holes by ``IterativeImputer`` with multinomial logistic regression.
+def impute_logistic(
+    data: Any, *, rounds: int = 10, seed: Seed = None
+) -> IncompleteData:
+    """Fill by ``IterativeImputer`` with multinomial logistic regression.
 
-    The regression sees the other variables one-hot.
-
-    Parameters
-    ----------
-    data : IncompleteData or table
-        The table.
-    rounds : int, default=10
-        How often each variable is predicted anew from the others.
-    seed : int, Generator or None
-        Source of randomness.
-
-    Returns
-    -------
-    Imputed
-        The completed table and the seconds taken.
+    Each variable is predicted `rounds` times from the others, which are one-hot.
     """
     encoder = need("sklearn.preprocessing").OneHotEncoder(handle_unknown="ignore")
     regression = need("sklearn.linear_model").LogisticRegression()
@@ -185,25 +113,13 @@ def impute_logistic(data: Any, *, rounds: int = 10, seed: Seed = None) -> Impute
     return _impute(data, _iterate(model, rounds, seed))
 
 
-def impute_miceforest(data: Any, *, rounds: int = 5, seed: Seed = None) -> Imputed:
-    """Fill holes by miceforest: chained equations with boosted trees of LightGBM.
+def impute_miceforest(
+    data: Any, *, rounds: int = 5, seed: Seed = None
+) -> IncompleteData:
+    """Fill by miceforest: chained equations with boosted trees of LightGBM.
 
     Its default draws among near predictions, to give several different completions;
     here, where one best completion is asked for, it takes the most probable state.
-
-    Parameters
-    ----------
-    data : IncompleteData or table
-        The table.
-    rounds : int, default=5
-        Iterations of the chained equations.
-    seed : int, Generator or None
-        Source of randomness.
-
-    Returns
-    -------
-    Imputed
-        The completed table and the seconds taken.
     """
     package, pandas = need("miceforest"), need("pandas")
     number = _number(seed)
@@ -233,7 +149,7 @@ def impute_miceforest(data: Any, *, rounds: int = 5, seed: Seed = None) -> Imput
     return _impute(data, fill)
 
 
-Imputer = Callable[..., Imputed]
+Imputer = Callable[..., IncompleteData]
 IMPUTERS: Mapping[str, Imputer] = MappingProxyType(
     {
         "mode": impute_mode,
@@ -277,28 +193,27 @@ def codes_in_use(codes: Codes) -> NDArray[np.intp]:
     return np.asarray(used.max(axis=0))
 
 
-def _impute(data: Any, fill: Callable[[Codes], Codes]) -> Imputed:
+def _impute(data: Any, fill: Callable[[Codes], Codes]) -> IncompleteData:
     """Complete a table by a function of the columns that have two states or more."""
     table = unweighted(data)
-    begin = perf_counter()
     codes = table.codes.copy()
     seen = [np.unique(column[column != MISSING]) for column in codes.T]
     shown = [i for i, states in enumerate(seen) if len(states) >= 2]
-    is_hole = codes == MISSING
-    codes[is_hole] = np.broadcast_to(most_frequent(table), codes.shape)[is_hole]
-    if is_hole[:, shown].any():
+    is_asked = codes == MISSING
+    codes[is_asked] = np.broadcast_to(most_frequent(table), codes.shape)[is_asked]
+    if is_asked[:, shown].any():
         # Codes without gaps, so that no model meets a state without a row.
         dense = np.column_stack(
             [
-                np.where(is_hole[:, i], MISSING, np.searchsorted(seen[i], codes[:, i]))
+                np.where(is_asked[:, i], MISSING, np.searchsorted(seen[i], codes[:, i]))
                 for i in shown
             ]
         ).astype(np.uint8)
         filled = fill(dense)
         for column, i in zip(filled.T, shown, strict=True):
-            holes = is_hole[:, i] & (column != MISSING)  # else the mode stays
-            codes[holes, i] = seen[i][column[holes]]
-    return Imputed(table.with_codes(codes), perf_counter() - begin)
+            known = is_asked[:, i] & (column != MISSING)  # else the mode stays
+            codes[known, i] = seen[i][column[known]]
+    return table.with_codes(codes)
 
 
 def _iterate(model: Any, rounds: int, seed: Seed) -> Callable[[Codes], Codes]:

@@ -26,11 +26,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import check_choice, check_integer, check_number
 from bayesmend.errors import (
     ConvergenceWarning,
     DataError,
     MissingDependencyError,
-    ParameterError,
 )
 from experiments.peers.manifold import (
     Weighting,
@@ -196,25 +196,14 @@ class LaplacianSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return graph_laplacian(weights, counts, normalized=self.normalized)
 
     def _check_parameters(self) -> None:
-        if self.kernel not in ("rbf", "linear"):
-            message = f"kernel must be rbf or linear. Got {self.kernel!r} instead."
-            raise ParameterError(message)
-        width = 1.0 if self.gamma == "scale" else self.gamma
-        for name, value, is_fine in (
-            ("gamma", width, _is_number(width) and width > 0),
-            ("gamma_A", self.gamma_A, _is_number(self.gamma_A) and self.gamma_A > 0),
-            ("gamma_I", self.gamma_I, _is_number(self.gamma_I) and self.gamma_I >= 0),
-            ("tol", self.tol, _is_number(self.tol) and self.tol > 0),
-        ):
-            if not is_fine:
-                least = ">= 0" if name == "gamma_I" else "> 0"
-                message = f"{name} must be a number {least}. Got {value!r} instead."
-                raise ParameterError(message)
-        for name in ("n_neighbors", "max_iter"):
-            value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or value < 1:
-                message = f"{name} must be an integer >= 1. Got {value!r} instead."
-                raise ParameterError(message)
+        check_choice("kernel", self.kernel, ("rbf", "linear"))
+        if self.gamma != "scale":
+            check_number("gamma", self.gamma, above=0, finite=True)
+        check_number("gamma_A", self.gamma_A, above=0, finite=True)
+        check_number("gamma_I", self.gamma_I, least=0, finite=True)
+        check_number("tol", self.tol, above=0, finite=True)
+        check_integer("n_neighbors", self.n_neighbors, 1)
+        check_integer("max_iter", self.max_iter, 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -330,9 +319,3 @@ def _two_classes(labels: NDArray[Any]) -> NDArray[Any]:
         f"without a label has y = {UNLABELED}."
     )
     raise DataError(message)
-
-
-def _is_number(value: object) -> bool:
-    if not isinstance(value, int | float | np.integer | np.floating):
-        return False
-    return not isinstance(value, bool) and bool(np.isfinite(value))

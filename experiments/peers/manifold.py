@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesmend.errors import ParameterError
+from bayesmend._checks import check_choice
 
 __all__ = ["WEIGHTS", "Weighting", "graph_laplacian", "neighbour_weights"]
 
@@ -48,11 +48,7 @@ def neighbour_weights(
     >>> neighbour_weights((points[:, None] - points) ** 2, 1).tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
     """
-    if weighting not in WEIGHTS:
-        message = (
-            f"weighting must be one of {', '.join(WEIGHTS)}. Got {weighting!r} instead."
-        )
-        raise ParameterError(message)
+    check_choice("weighting", weighting, WEIGHTS)
     n_points = len(squared)
     if n_points == 1:
         return np.zeros((1, 1))

@@ -22,8 +22,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bayesmend._checks import check_integer
 from bayesmend.data.table import IncompleteData
-from bayesmend.errors import BayesmendError, ParameterError, ShortfallWarning
+from bayesmend.errors import BayesmendError, ShortfallWarning
 from bayesmend.hiding.record import Hidden
 from experiments.data import DataFolder
 from experiments.design import Answer, Experiment, Method, Run, Task
@@ -95,9 +96,7 @@ def run_experiment(
     KeyboardInterrupt
         At Ctrl-C; the rows written so far are in the file.
     """
-    if jobs < 1:
-        message = f"jobs must be an integer >= 1. Got {jobs!r} instead."
-        raise ParameterError(message)
+    check_integer("jobs", jobs, 1)
     part = experiment if part is None else part
     folder.check(part.files)
     with RawRows(path, say=say, measures=experiment.measures) as raw:

@@ -20,7 +20,7 @@ METHODS = {
 
 @pytest.fixture(scope="module")
 def task():
-    """Holes in one variable, so that classifiers have their say, too."""
+    """Missing cells in one variable, so that classifiers have their say, too."""
     rows = ASIA.sample(120, seed=3)
     hidden = bm.hiding.hide_value_of(rows, "lung", 4, state=0, seed=3, strict=True)
     return Task(hidden, network=ASIA, target="lung")
@@ -31,7 +31,7 @@ def solve(method, task, *, seed=1, n_threads=1):
 
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
-def test_holes_are_filled_and_observed_cells_kept(method, task):
+def test_missing_cells_are_filled_and_observed_cells_kept(method, task):
     answer = solve(method, task)
     is_seen = ~task.data.missing_mask
     assert answer.completed.is_complete
@@ -67,5 +67,5 @@ def test_what_a_method_needs_and_lacks_is_said(task):
     alone = Task(task.hidden)
     with pytest.raises(ParameterError, match="the true network of this table"):
         solve(TRUTH, alone)
-    with pytest.raises(ParameterError, match="has holes in several variables"):
+    with pytest.raises(ParameterError, match="misses cells of several variables"):
         solve(SVMS[0], alone)

@@ -61,7 +61,7 @@ def test_the_same_generator_hides_the_same_cells(mechanism):
 
 
 @pytest.mark.parametrize("mechanism", ["mcar", "mnar"])
-def test_every_variable_is_holed_at_the_rate(mechanism):
+def test_cells_of_every_variable_are_hidden_at_the_rate(mechanism):
     hidden = hide(asia_table(), mechanism, 0.3, generator=np.random.default_rng(1))
     shares = np.array(list(hidden.counts.values())) / 2000
     assert shares == pytest.approx(0.3, abs=0.06)
@@ -212,7 +212,7 @@ def test_too_regular_a_table_gives_too_little_entropy():
         ("optimism", ["asia/100/mcar/2", "asia/100/one-value/50"]),
     ],
 )
-def test_a_sweep_holes_the_same_sample(name, settings):
+def test_a_sweep_hides_cells_of_the_same_sample(name, settings):
     experiment = load_experiment(name)
     tables = []
     for setting in settings:
@@ -250,13 +250,13 @@ def test_optimum_uses_the_tables_of_table_1():
             np.testing.assert_array_equal(one.data.codes, two.data.codes)
 
 
-def asia_with_holes():
+def asia_with_hidden_cells():
     table = asia_table(100, seed=3)
     return Task(hide_value_per_variable(table, 1, state=1, seed=1))
 
 
 def test_an_answer_attains_the_optimum_or_says_how_much_it_lacks():
-    experiment, task = load_experiment("optimum"), asia_with_holes()
+    experiment, task = load_experiment("optimum"), asia_with_hidden_cells()
     exact = method_of(experiment, "exact")
     best = exact.solve(task, seed=1, n_threads=1, **exact.options)
     assert optimum.measure(task, best, time_limit=60) == {"attained": 1.0, "loss": 0.0}
@@ -286,7 +286,7 @@ def test_a_score_above_the_proven_optimum_is_an_error_that_names_the_run():
 
 
 def test_without_a_proof_nothing_is_said_about_the_optimum(monkeypatch):
-    task = asia_with_holes()
+    task = asia_with_hidden_cells()
     monkeypatch.setattr(
         "bayesmend.outcome.Outcome.is_optimal",
         property(lambda _: False),
@@ -295,14 +295,14 @@ def test_without_a_proof_nothing_is_said_about_the_optimum(monkeypatch):
     assert found == {"attained": None, "loss": None}
 
 
-def test_lucas_is_holed_as_in_table_2(tmp_path):
+def test_cells_of_lucas_are_hidden_as_in_table_2(tmp_path):
     load_network("lucas").sample(50, seed=1).write_csv(tmp_path / "lucas.csv")
     task = task_of(load_experiment("optimum"), "lucas/1", 0, DataFolder(tmp_path))
     assert set(task.hidden.true_codes.tolist()) == {1}
     assert max(task.hidden.counts.values()) == 2
 
 
-def test_real_holes_stay_and_a_tenth_of_the_rest_is_hidden(tmp_path):
+def test_missing_cells_stay_and_a_tenth_of_the_rest_is_hidden(tmp_path):
     holed = hide(asia_table(), "mcar", 0.2, generator=np.random.default_rng(1)).data
     holed.write_csv(tmp_path / "votes.csv")
     task = task_of(load_experiment("real"), "votes", 0, DataFolder(tmp_path))

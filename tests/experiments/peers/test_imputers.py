@@ -52,9 +52,9 @@ def test_every_peer_is_tested():
 
 
 @every_imputer
-def test_observed_cells_stay_and_no_hole_is_left(impute):
+def test_observed_cells_stay_and_no_cell_stays_missing(impute):
     holed = hide_mcar(load_network("asia").sample(120, seed=1), 0.2, seed=1).data
-    completed = impute(holed, 1).completed
+    completed = impute(holed, 1)
     observed = ~holed.missing_mask
     assert completed.is_complete
     assert (completed.codes[observed] == holed.codes[observed]).all()
@@ -65,8 +65,7 @@ def test_observed_cells_stay_and_no_hole_is_left(impute):
 def test_the_same_seed_gives_the_same_cells(impute):
     holed = hide_mcar(load_network("asia").sample(100, seed=2), 0.2, seed=2).data
     first, *others = [impute(holed, 3) for _ in range(6)]
-    assert all(other.completed == first.completed for other in others)
-    assert first.seconds > 0
+    assert all(other == first for other in others)
 
 
 @every_imputer
@@ -79,7 +78,7 @@ def test_constant_unobserved_and_unused_states_are_no_obstacle(impute):
     codes[:, 3] = MISSING
     codes[:, 4] = generator.integers(0, 3, 60)
     codes[::7, 0] = codes[::5, 1] = codes[::9, 2] = codes[::11, 4] = MISSING
-    completed = impute(table_of(codes), 1).completed.codes
+    completed = impute(table_of(codes), 1).codes
     assert set(completed[:, 0]) == {0, 2}
     assert set(completed[:, 1]) == {1, 3}
     assert set(completed[:, 2]) == {2}
@@ -90,7 +89,7 @@ def test_constant_unobserved_and_unused_states_are_no_obstacle(impute):
 def test_a_very_rare_state_is_no_obstacle(impute):
     codes = np.random.default_rng(1).integers(0, 2, (600, 3)).astype(np.uint8)
     codes[5, 0], codes[::50, 1] = 2, MISSING
-    completed = impute(table_of(codes, [3, 2, 2]), 1).completed.codes
+    completed = impute(table_of(codes, [3, 2, 2]), 1).codes
     assert (completed[:, 0] == codes[:, 0]).all()
     assert set(completed[:, 1]) == {0, 1}
 
@@ -98,7 +97,7 @@ def test_a_very_rare_state_is_no_obstacle(impute):
 @every_imputer
 def test_a_complete_table_comes_back_as_it_is(impute):
     truth = load_network("asia").sample(30, seed=1)
-    assert impute(truth, 1).completed == truth
+    assert impute(truth, 1) == truth
 
 
 @pytest.mark.parametrize("name", ["forest", "logistic", "miceforest", "knn"])
@@ -109,15 +108,15 @@ def test_what_another_variable_tells_is_used(name):
     codes = np.column_stack([first, (first + 1) % 3, generator.integers(0, 2, 300)])
     truth = table_of(codes, [3, 3, 2])
     hidden = hide_mcar(truth, 0.1, variables=["v0"], seed=1)
-    assert hidden.accuracy(FAST[name](hidden.data, 1).completed) > 0.95
-    assert hidden.accuracy(impute_mode(hidden.data).completed) < 0.6
+    assert hidden.accuracy(FAST[name](hidden.data, 1)) > 0.95
+    assert hidden.accuracy(impute_mode(hidden.data)) < 0.6
 
 
 @settings(max_examples=40)
 @given(st.lists(st.lists(st.sampled_from([0, 1, 2, MISSING]), min_size=2, max_size=2)))
 def test_mode_fills_in_what_counting_finds(rows):
     table = table_of(np.array(rows).reshape(-1, 2), [3, 3])
-    completed = impute_mode(table).completed.codes.tolist()
+    completed = impute_mode(table).codes.tolist()
     for variable in range(2):
         observed = [row[variable] for row in rows if row[variable] != MISSING]
         mode = max(range(3), key=lambda state: (observed.count(state), -state))
@@ -153,7 +152,7 @@ def test_knn_is_a_vote_of_the_rows_most_alike():
     for _ in range(30):
         codes = generator.integers(0, 2, (9, 6)).astype(np.uint8)
         codes[0, 0] = MISSING
-        completed = impute_knn(table_of(codes, [2] * 6), n_neighbors=3).completed
+        completed = impute_knn(table_of(codes, [2] * 6), n_neighbors=3)
         expected = nearest_vote(codes.tolist(), codes[0].tolist(), 0, 3)
         if expected is not None and len(set(codes[1:, 0])) == 2:
             assert completed.codes[0, 0] == expected
@@ -168,7 +167,7 @@ def test_a_support_vector_machine_fills_one_variable_only(kernel):
     codes[:, 3] = codes[:, 0]
     hidden = hide_value_of(table_of(codes, [2] * 4), "v3", 20, state=1, seed=1)
     holed = hide_mcar(hidden.data, 0.05, variables=["v1"], seed=1).data
-    completed = predict_class(holed, "v3", kernel=kernel).completed
+    completed = predict_class(holed, "v3", kernel=kernel)
     assert hidden.accuracy(completed) > 0.9
     assert (completed.codes[:, :3] == holed.codes[:, :3]).all()
 
@@ -178,12 +177,12 @@ def test_a_laplacian_svm_predicts_from_few_labels():
     codes = np.column_stack([first, first, np.tile([0, 1], 50), first])
     codes[np.arange(100) % 10 > 0, 3] = MISSING
     found = predict_class_semi_supervised(table_of(codes, [2] * 4), "v3", gamma=0.5)
-    assert (found.completed.codes[:, 3] == first).all()
+    assert (found.codes[:, 3] == first).all()
 
 
 def test_a_single_class_is_predicted_everywhere():
     table = table_of([[0, 1], [1, 1], [0, MISSING]], [2, 2])
-    assert predict_class(table, "v1").completed.codes[:, 1].tolist() == [1, 1, 1]
+    assert predict_class(table, "v1").codes[:, 1].tolist() == [1, 1, 1]
 
 
 def test_one_hot_of_no_variable_has_no_column():

@@ -226,11 +226,11 @@ def test_labels_that_are_not_two_classes_are_refused(y, match):
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"kernel": "poly"}, "kernel must be rbf or linear. Got 'poly'"),
-        ({"gamma": -1.0}, "gamma must be a number > 0. Got -1.0"),
-        ({"gamma_A": 0}, "gamma_A must be a number > 0. Got 0"),
-        ({"gamma_I": -2}, "gamma_I must be a number >= 0. Got -2"),
-        ({"tol": float("nan")}, "tol must be a number > 0. Got nan"),
+        ({"kernel": "poly"}, "kernel must be one of rbf, linear. Got 'poly'"),
+        ({"gamma": -1.0}, "gamma must be a finite number > 0. Got -1.0"),
+        ({"gamma_A": 0}, "gamma_A must be a finite number > 0. Got 0"),
+        ({"gamma_I": -2}, "gamma_I must be a finite number >= 0. Got -2"),
+        ({"tol": float("nan")}, "tol must be a finite number > 0. Got nan"),
         ({"n_neighbors": 0}, "n_neighbors must be an integer >= 1. Got 0"),
         ({"max_iter": 1.5}, "max_iter must be an integer >= 1. Got 1.5"),
         ({"weighting": "cosine"}, "weighting must be one of binary, heat"),

@@ -463,7 +463,9 @@ def test_methods_with_limits_of_their_own_are_told_apart():
 
 @pytest.mark.parametrize("limit", [0, -1.0, math.nan, math.inf])
 def test_a_time_limit_must_be_positive(limit):
-    with pytest.raises(ParameterError, match="time_limit must be a number of seconds"):
+    with pytest.raises(
+        ParameterError, match="time_limit must be a finite number of seconds > 0"
+    ):
         load_experiment("table1", time_limit=limit)
 
 
