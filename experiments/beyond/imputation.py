@@ -65,8 +65,8 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
             f"{N_ROWS:,} rows of each network, {REPETITIONS} samples; each sample is "
             "used with every mechanism at every rate.",
             "MAR: a fifth of the variables stays observed and decides which cells of "
-            "the others are hidden; the rate is that of these others. MNAR: log-odds of standard "
-            "deviation 2 between the states of a variable.",
+            "the others are hidden; the rate is that of these others. MNAR: log-odds "
+            "of standard deviation 2 between the states of a variable.",
             "Augmentation alternates between completion and a structure found by "
             f"search over orders. Structural EM has at most {em_limit:g} s a run, auto "
             f"{auto_limit:g} s.",

@@ -2,9 +2,9 @@
 
 Augmentation chooses the completion under which the table scores highest, so it makes
 the table more regular than it is: the more missing cells, the more so. Expectation-
-maximisation spreads each of them over its possible states. This sweep shows, for growing
-shares, three mechanisms and two sizes, what becomes of the imputed cells, of the
-structure, and of the probabilities: the divergence from the true network, and the
+maximisation spreads each of them over its possible states. This sweep shows, for
+growing shares, three mechanisms and two sizes, what becomes of the imputed cells, of
+the structure, and of the probabilities: the divergence from the true network, and the
 entropy of the learned one, which falls below that of the true one when the table was
 made too regular.
 """

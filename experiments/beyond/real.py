@@ -45,7 +45,8 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         focus=("em", "local", "auto"),
         notes=(
             f"{100 * RATE:g} % of the observed cells hidden completely at random, "
-            f"{REPETITIONS} times. What is missing already is filled, too, and not judged.",
+            f"{REPETITIONS} times. What is missing already is filled, too, and not "
+            "judged.",
             "Augmentation alternates between completion and a structure found by "
             "search over orders. Structural EM and auto have at most "
             f"{limit:g} s a run.",
