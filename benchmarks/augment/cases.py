@@ -175,12 +175,12 @@ def enumerate_all(task, *, seed, n_threads, time_limit):
     )
     found = problem.augmenter().enumerate(time_limit, n_threads)
     extra = {
-        "is_proven": found["is_complete"],
-        "completions": found["n_completions"],
+        "is_proven": found.is_complete,
+        "completions": found.n_completions,
         "cells": task.data.n_missing,
         "decisions": problem.n_cells,
     }
-    return Answer(score=found["score"], extra=extra)
+    return Answer(score=found.score, extra=extra)
 
 
 def reduce(task, *, seed, n_threads, time_limit):

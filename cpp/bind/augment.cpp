@@ -1,7 +1,10 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
-#include <bit>
+#include <numeric>
+#include <optional>
 
+#include "bind/results.hpp"
 #include "bind/stop.hpp"
 #include "core/augment/bound.hpp"
 #include "core/augment/enumerate.hpp"
@@ -13,48 +16,43 @@
 namespace bayesmend::bind {
 namespace {
 
-nb::list parents_of(const AugmentProblem& problem, const Pair& pair) {
-  nb::list parents;
-  for (const auto f : pair.families) {
-    nb::list members;
-    for (std::uint32_t mask = problem.families()[f].parents; mask != 0; mask &= mask - 1)
-      members.append(std::countr_zero(mask));
-    parents.append(members);
-  }
-  return parents;
-}
+using Completion = AugmentProblem::Completion;
+using Bytes = In<std::uint8_t, 1>;
+using ByteTable = In<std::uint8_t, 2>;
+using Ints = In<std::int32_t, 1>;
+using Weights = In<std::uint32_t, 1>;
 
-nb::list trace_of(const std::vector<TraceEntry>& trace) {
-  nb::list entries;
-  for (const auto& entry : trace)
-    entries.append(nb::make_tuple(entry.score, static_cast<int>(entry.move), entry.seconds));
-  return entries;
-}
+Completion copy_of(const Bytes& cells) { return {cells.data(), cells.data() + cells.size()}; }
 
-nb::dict pair_dict(const AugmentProblem& problem, Pair&& pair,
-                   const std::vector<TraceEntry>& trace) {
-  nb::dict answer;
-  answer["parents"] = parents_of(problem, pair);
-  answer["completion"] = own(std::move(pair.completion));
-  answer["score"] = pair.score;
-  answer["trace"] = trace_of(trace);
-  return answer;
-}
-
-std::vector<AugmentProblem::Completion> rows_of(const In<std::uint8_t, 2>& starts) {
-  std::vector<AugmentProblem::Completion> rows;
+std::vector<Completion> rows_of(const ByteTable& starts) {
+  std::vector<Completion> rows;
   for (std::size_t s = 0; s < starts.shape(0); ++s)
     rows.emplace_back(starts.data() + s * starts.shape(1),
                       starts.data() + (s + 1) * starts.shape(1));
   return rows;
 }
 
+// A child and its parents.
+struct FamilyView {
+  std::uint32_t child;
+  std::vector<std::uint32_t> parents;
+};
+
+// What the branch and bound knows of one family: the bound without prices, with them, and with them
+// as a slice of the table without decided cells, where that is exact; choices and losses with them.
+struct FamilyBoundView {
+  double merged, unpriced, priced;
+  std::optional<double> restricted;
+  bool is_exact;
+  std::vector<CellChoice> choices;
+  std::vector<CellLoss> losses;
+};
+
 class Augmenter {
  public:
-  Augmenter(In<std::uint8_t, 2> columns, In<std::int32_t, 1> card, In<std::uint8_t, 2> codes,
-            In<std::uint32_t, 1> weight, int kind, double ess, double arc_penalty,
-            In<std::uint8_t, 2> allowed, In<std::uint8_t, 2> required, In<std::int32_t, 1> limit,
-            double max_bytes, const WholeCall& call = {})
+  Augmenter(ByteTable columns, Ints card, const ByteTable& codes, const Weights& weight, int kind,
+            double ess, double arc_penalty, const ByteTable& allowed, const ByteTable& required,
+            const Ints& limit, double max_bytes, const WholeCall& call = {})
       : columns_(std::move(columns)),
         card_(std::move(card)),
         problem_(Table{view(columns_), view(card_), columns_.shape(0), columns_.shape(1)},
@@ -64,211 +62,251 @@ class Augmenter {
     call.raise_if_stopped();
   }
 
-  // The cells in order: pattern and variable of each.
-  nb::tuple cells() const {
-    std::vector<std::int64_t> pattern, variable;
-    for (const auto& cell : problem_.cells()) {
-      pattern.push_back(cell.pattern);
-      variable.push_back(cell.variable);
-    }
-    return nb::make_tuple(own(std::move(pattern)), own(std::move(variable)));
-  }
-
-  nb::dict mend(In<std::uint8_t, 2> starts, std::size_t locality, double seconds,
-                std::size_t n_threads, nb::object report) {
+  LocalResult mend(const ByteTable& starts, std::size_t locality, double seconds,
+                   std::size_t n_threads, nb::object report) const {
     SearchCall call(seconds, std::move(report));
     const auto completions = rows_of(starts);
     LocalResult result;
     call.run_aside([&](const Stop& stop) {
       result = mend_from(problem_, completions, locality, n_threads, stop, call.progress());
     });
-    nb::dict answer = pair_dict(problem_, std::move(result.best), result.trace);
-    answer["is_certified"] = result.is_certified;
-    answer["best_start"] = result.best_start;
-    answer["n_solves"] = result.n_solves;
-    answer["is_stopped"] = call.stop().is_over();
-    answer["is_interrupted"] = call.was_interrupted();
-    return answer;
+    return result;
   }
 
-  nb::dict solve(In<std::uint8_t, 2> starts, std::size_t locality, double gap, double seconds,
-                 std::size_t max_nodes, double max_bytes, std::size_t root_steps,
-                 std::size_t node_steps, std::size_t max_entries, std::size_t n_threads,
-                 nb::object report) {
+  ExactResult solve(const ByteTable& starts, const ExactOptions& options, double seconds,
+                    nb::object report) const {
     SearchCall call(seconds, std::move(report));
     const auto completions = rows_of(starts);
-    LocalResult local;
     ExactResult result;
-    double local_seconds = 0.0;
     call.run_aside([&](const Stop& stop) {
-      // The first pair may take no more than a part of the time: the bound needs the rest.
-      local =
-          mend_from(problem_, completions, locality, n_threads, stop.share(0.3), call.progress());
-      local_seconds = stop.seconds();
-      result = solve_exactly(problem_, local.best,
-                             {gap, max_nodes, max_bytes, root_steps, node_steps, max_entries,
-                              n_threads, call.progress()},
-                             stop, &local.trace);
+      result = solve_exactly(problem_, completions, options, stop, call.progress());
     });
-    nb::dict answer = pair_dict(problem_, std::move(result.best), local.trace);
-    answer["bound"] = result.bound;
-    answer["root_bound"] = result.root_bound;
-    answer["priced_root_bound"] = result.priced_root_bound;
-    answer["start_score"] = local.best.score;
-    answer["start_is_certified"] = local.is_certified;
-    answer["start_seconds"] = local_seconds;
-    answer["locality"] = locality;
-    answer["n_nodes"] = result.n_nodes;
-    answer["n_families"] = result.n_families;
-    answer["n_alive"] = result.n_alive;
-    answer["ending"] = static_cast<int>(result.ending);
-    answer["is_interrupted"] = call.was_interrupted();
-    return answer;
+    return result;
   }
 
-  nb::dict enumerate(double seconds, std::size_t n_threads) {
+  EnumerationResult enumerate(double seconds, std::size_t n_threads) const {
     SearchCall call(seconds);
     EnumerationResult result;
     call.run_aside(
         [&](const Stop& stop) { result = enumerate_completions(problem_, n_threads, stop); });
-    nb::dict answer = pair_dict(problem_, std::move(result.best), {});
-    answer["n_completions"] = result.n_completions;
-    answer["is_complete"] = result.is_complete;
-    return answer;
+    return result;
   }
 
   std::size_t n_families() const { return problem_.families().size(); }
 
-  // A family: its child and its parents.
-  nb::tuple family(std::size_t number) const {
-    const auto& family = at(number);
-    nb::list parents;
-    for (std::uint32_t mask = family.parents; mask != 0; mask &= mask - 1)
-      parents.append(std::countr_zero(mask));
-    return nb::make_tuple(family.child, parents);
+  FamilyView family(std::size_t number) const {
+    const auto members = problem_.members(at(number));
+    return {static_cast<std::uint32_t>(members.back()), {members.begin(), members.end() - 1}};
   }
 
-  // What the branch and bound knows of one family, with the cells decided in `fixed` and
-  // prices[child, cell, value]: the bound without prices, with them, and with them as a slice of
-  // the table without decided cells, where that is exact; choices and losses under prices.
-  nb::dict family_bound(std::size_t number, In<std::uint8_t, 1> fixed, In<double, 3> prices,
-                        std::size_t max_entries) const {
+  // With the cells decided in `fixed` and prices[child, cell, value].
+  FamilyBoundView family_bound(std::size_t number, const Bytes& fixed, const In<double, 3>& prices,
+                               std::size_t max_entries) const {
     const auto& family = at(number);
-    const auto child = static_cast<std::size_t>(family.child);
-    const AugmentProblem::Completion cells(fixed.data(), fixed.data() + fixed.size());
-    const Prices given = prices_of(prices);
-    const FamilyPrices priced(problem_, given, child);
-    FamilyBound merged, built;
+    const Completion cells = copy_of(fixed);
+    const Prices all_prices = prices_of(prices);
+    const FamilyPrices own_prices(problem_, all_prices, static_cast<std::size_t>(family.child));
+    FamilyBound merged, built, root, restricted;
     FamilyBound::Scratch scratch;
     merged.build(problem_, family, cells, true, max_entries);
     built.build(problem_, family, cells, false, max_entries);
-    nb::dict answer;
-    answer["merged"] = merged.maximum();
-    answer["unpriced"] = built.maximum();
-    answer["priced"] = built.maximum(priced, scratch);
-    answer["is_exact"] = built.is_exact();
-    FamilyBound root, restricted;
-    root.build(problem_, family, AugmentProblem::Completion(cells.size(), AugmentProblem::kFree),
-               false, max_entries);
+    root.build(problem_, family, Completion(cells.size(), AugmentProblem::kFree), false,
+               max_entries);
+    FamilyBoundView found{.merged = merged.maximum(),
+                          .unpriced = built.maximum(),
+                          .priced = built.maximum(own_prices, scratch),
+                          .restricted = std::nullopt,
+                          .is_exact = built.is_exact(),
+                          .choices = {},
+                          .losses = {}};
     if (root.is_exact()) {
       restricted.restrict(root, cells);
-      answer["restricted"] = restricted.maximum(priced, scratch);
+      found.restricted = restricted.maximum(own_prices, scratch);
     }
-    std::vector<CellChoice> choices;
-    std::vector<CellLoss> losses;
-    built.explain(priced, choices, losses);
-    nb::dict chosen, lost;
-    for (const auto& choice : choices) chosen[nb::int_(choice.cell)] = choice.value;
-    for (const auto& loss : losses) lost[nb::make_tuple(loss.cell, loss.value)] = loss.loss;
-    answer["choices"] = chosen;
-    answer["losses"] = lost;
-    return answer;
+    built.explain(own_prices, found.choices, found.losses);
+    return found;
   }
 
  private:
   const AugmentProblem::Family& at(std::size_t number) const {
-    if (number >= problem_.families().size()) throw nb::index_error("no such family");
+    if (number >= n_families()) throw nb::index_error("no such family");
     return problem_.families()[number];
   }
 
-  Prices prices_of(const In<double, 3>& prices) const {
-    Prices priced(problem_);
-    const double* next = prices.data();
-    for (std::size_t child = 0; child < prices.shape(0); ++child)
-      for (std::size_t cell = 0; cell < prices.shape(1); ++cell)
-        for (std::size_t value = 0; value < prices.shape(2); ++value, ++next)
-          if (value < static_cast<std::size_t>(problem_.cells()[cell].card))
-            priced.at(child, cell, value) = *next;
-    priced.settle();
-    return priced;
+  Prices prices_of(const In<double, 3>& given) const {
+    Prices prices(problem_);
+    for (std::size_t child = 0; child < given.shape(0); ++child)
+      for (std::size_t cell = 0; cell < given.shape(1); ++cell)
+        for (std::size_t v = 0; v < static_cast<std::size_t>(problem_.cells()[cell].card); ++v)
+          prices.at(child, cell, v) = given(child, cell, v);
+    prices.settle();
+    return prices;
   }
 
-  In<std::uint8_t, 2> columns_;
-  In<std::int32_t, 1> card_;
+  ByteTable columns_;
+  Ints card_;
   AugmentProblem problem_;
+};
+
+// A completion and how the search for it ended.
+struct ImprovedCompletion {
+  Completion completion;
+  double score;
+  Ending ending;
 };
 
 // Completions of one table for one given DAG, over any number of variables.
 class DagMender {
  public:
-  DagMender(In<std::uint8_t, 2> columns, In<std::int32_t, 1> card, In<std::uint8_t, 2> codes,
-            In<std::uint32_t, 1> weight, int kind, double ess, double arc_penalty,
-            const std::vector<std::vector<std::int32_t>>& parents, double max_bytes)
+  DagMender(ByteTable columns, Ints card, const ByteTable& codes, const Weights& weight, int kind,
+            double ess, double arc_penalty, const std::vector<std::vector<std::int32_t>>& parents,
+            double max_bytes)
       : columns_(std::move(columns)),
         card_(std::move(card)),
         problem_(Table{view(columns_), view(card_), columns_.shape(0), columns_.shape(1)},
                  view(codes), view(weight),
                  ScoreRule{static_cast<ScoreKind>(kind), ess, arc_penalty}, parents, max_bytes),
         chosen_(problem_.n_vars()) {
-    for (std::size_t v = 0; v < chosen_.size(); ++v) chosen_[v] = static_cast<std::uint32_t>(v);
+    std::iota(chosen_.begin(), chosen_.end(), 0);
   }
 
-  nb::tuple improve(In<std::uint8_t, 1> completion, double seconds) {
+  ImprovedCompletion improve(const Bytes& completion, double seconds) const {
     SearchCall call(seconds);
-    AugmentProblem::Completion cells(completion.data(), completion.data() + completion.size());
+    Completion cells = copy_of(completion);
     call.run_aside(
         [&](const Stop& stop) { PatternClimber(problem_, stop).improve(chosen_, cells); });
-    return nb::make_tuple(own(std::move(cells)), call.was_interrupted());
+    const double total = score_of(cells);
+    return {std::move(cells), total, ending_of(call.stop())};
   }
 
-  nb::tuple margins(In<std::uint8_t, 1> completion) {
+  Margins margins(const Bytes& completion) const {
+    const Completion cells = copy_of(completion);
+    nb::gil_scoped_release nogil;
     const Stop never;
-    const AugmentProblem::Completion cells(completion.data(),
-                                           completion.data() + completion.size());
-    std::vector<double> losses;
-    std::vector<std::uint8_t> runners_up;
-    {
-      nb::gil_scoped_release nogil;
-      for (const auto& margin : PatternClimber(problem_, never).margins(chosen_, cells)) {
-        losses.push_back(margin.loss);
-        runners_up.push_back(margin.runner_up);
-      }
-    }
-    return nb::make_tuple(own(std::move(losses)), own(std::move(runners_up)));
+    return PatternClimber(problem_, never).margins(chosen_, cells);
   }
 
-  double score(In<std::uint8_t, 1> completion) const {
-    const AugmentProblem::Completion cells(completion.data(),
-                                           completion.data() + completion.size());
+  double score(const Bytes& completion) const { return score_of(copy_of(completion)); }
+
+ private:
+  double score_of(const Completion& completion) const {
     std::vector<std::uint32_t> counts;
     double total = 0.0;
-    for (const auto& family : problem_.families()) total += problem_.score(family, cells, counts);
+    for (const auto& family : problem_.families())
+      total += problem_.score(family, completion, counts);
     return total;
   }
 
- private:
-  In<std::uint8_t, 2> columns_;
-  In<std::int32_t, 1> card_;
+  ByteTable columns_;
+  Ints card_;
   AugmentProblem problem_;
   std::vector<std::uint32_t> chosen_;
 };
 
+void bind_results(nb::module_& m) {
+  nb::enum_<Ending>(m, "Ending", "What ended a search before it was done.")
+      .value("nothing", Ending::nothing)
+      .value("time", Ending::time)
+      .value("memory", Ending::memory)
+      .value("nodes", Ending::nodes)
+      .value("interrupt", Ending::interrupt);
+  nb::enum_<Move>(m, "Move", "Which step led to a score.")
+      .value("start", Move::start)
+      .value("structure", Move::structure)
+      .value("completion", Move::completion)
+      .value("flip", Move::flip);
+  nb::class_<TraceEntry>(m, "TraceEntry", "A step of a search.")
+      .def_ro("score", &TraceEntry::score)
+      .def_ro("seconds", &TraceEntry::seconds)
+      .def_ro("move", &TraceEntry::move);
+  nb::class_<SearchResult>(m, "SearchResult", "The best DAG and completion that a search found.")
+      .def_prop_ro("score", [](const SearchResult& self) { return self.best.score; })
+      .def_prop_ro("completion",
+                   [](nb::handle_t<SearchResult> self) {
+                     auto& cells = nb::cast<SearchResult&>(self).best.completion;
+                     return nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(cells.data(),
+                                                                              {cells.size()}, self);
+                   })
+      .def_ro("parents", &SearchResult::parents)
+      .def_ro("trace", &SearchResult::trace)
+      .def_ro("ending", &SearchResult::ending);
+  nb::class_<LocalResult, SearchResult>(m, "LocalResult", "What a local search found.")
+      .def_ro("is_certified", &LocalResult::is_certified)
+      .def_ro("best_start", &LocalResult::best_start)
+      .def_ro("n_solves", &LocalResult::n_solves);
+  nb::class_<ExactResult, SearchResult>(m, "ExactResult", "What branch and bound found.")
+      .def_ro("start_score", &ExactResult::start_score)
+      .def_ro("start_is_certified", &ExactResult::start_is_certified)
+      .def_ro("bound", &ExactResult::bound)
+      .def_ro("root_bound", &ExactResult::root_bound)
+      .def_ro("priced_root_bound", &ExactResult::priced_root_bound)
+      .def_ro("n_nodes", &ExactResult::n_nodes)
+      .def_ro("n_families", &ExactResult::n_families)
+      .def_ro("n_alive", &ExactResult::n_alive);
+  nb::class_<EnumerationResult, SearchResult>(m, "EnumerationResult", "The best completion of all.")
+      .def_ro("n_completions", &EnumerationResult::n_completions)
+      .def_ro("is_complete", &EnumerationResult::is_complete);
+  nb::class_<ImprovedCompletion>(m, "ImprovedCompletion", "The best completion found for a DAG.")
+      .def_prop_ro("completion", array_of(&ImprovedCompletion::completion))
+      .def_ro("score", &ImprovedCompletion::score)
+      .def_ro("ending", &ImprovedCompletion::ending);
+  nb::class_<Margins>(m, "Margins", "What each cell would cost in its best other state.")
+      .def_prop_ro("losses", array_of(&Margins::losses))
+      .def_prop_ro("runners_up", array_of(&Margins::runners_up));
+}
+
+void bind_bounds(nb::module_& m) {
+  nb::class_<FamilyView>(m, "Family", "A child and its parents.")
+      .def_ro("child", &FamilyView::child)
+      .def_ro("parents", &FamilyView::parents);
+  nb::class_<CellChoice>(m, "CellChoice", "The value that a family would choose for a cell.")
+      .def_ro("cell", &CellChoice::cell)
+      .def_ro("value", &CellChoice::value);
+  nb::class_<CellLoss>(m, "CellLoss", "What a value of a cell would cost a family.")
+      .def_ro("cell", &CellLoss::cell)
+      .def_ro("value", &CellLoss::value)
+      .def_ro("loss", &CellLoss::loss);
+  nb::class_<FamilyBoundView>(m, "FamilyBound", "Upper bounds of one family.")
+      .def_ro("merged", &FamilyBoundView::merged)
+      .def_ro("unpriced", &FamilyBoundView::unpriced)
+      .def_ro("priced", &FamilyBoundView::priced)
+      .def_ro("restricted", &FamilyBoundView::restricted)
+      .def_ro("is_exact", &FamilyBoundView::is_exact)
+      .def_ro("choices", &FamilyBoundView::choices)
+      .def_ro("losses", &FamilyBoundView::losses);
+}
+
+void bind_options(nb::module_& m) {
+  const ExactOptions defaults;
+  nb::class_<ExactOptions>(m, "ExactOptions", "How branch and bound searches.")
+      .def(
+          "__init__",
+          [](ExactOptions* self, std::size_t locality, double gap, std::size_t max_nodes,
+             double max_bytes, std::size_t n_threads, std::size_t root_steps,
+             std::size_t node_steps, std::size_t max_entries) {
+            new (self) ExactOptions{.locality = locality,
+                                    .gap = gap,
+                                    .max_nodes = max_nodes,
+                                    .max_bytes = max_bytes,
+                                    .n_threads = n_threads,
+                                    .root_steps = root_steps,
+                                    .node_steps = node_steps,
+                                    .max_entries = max_entries};
+          },
+          nb::kw_only(), "locality"_a = defaults.locality, "gap"_a = defaults.gap,
+          "max_nodes"_a = defaults.max_nodes, "max_bytes"_a = defaults.max_bytes,
+          "n_threads"_a = defaults.n_threads, "root_steps"_a = defaults.root_steps,
+          "node_steps"_a = defaults.node_steps, "max_entries"_a = defaults.max_entries);
+}
+
 }  // namespace
 
 void bind_augment(nb::module_& m) {
+  bind_results(m);
+  bind_bounds(m);
+  bind_options(m);
   nb::class_<DagMender>(m, "DagMender", "Searches completions of one table for a given DAG.")
-      .def(nb::init<In<std::uint8_t, 2>, In<std::int32_t, 1>, In<std::uint8_t, 2>,
-                    In<std::uint32_t, 1>, int, double, double,
+      .def(nb::init<ByteTable, Ints, const ByteTable&, const Weights&, int, double, double,
                     const std::vector<std::vector<std::int32_t>>&, double>(),
            "columns"_a.noconvert(), "card"_a.noconvert(), "codes"_a.noconvert(),
            "weight"_a.noconvert(), "kind"_a, "ess"_a, "arc_penalty"_a, "parents"_a, "max_bytes"_a)
@@ -276,20 +314,17 @@ void bind_augment(nb::module_& m) {
       .def("margins", &DagMender::margins, "completion"_a.noconvert())
       .def("score", &DagMender::score, "completion"_a.noconvert());
   nb::class_<Augmenter>(m, "Augmenter", "Searches DAG and completion of one table together.")
-      .def(nb::init<In<std::uint8_t, 2>, In<std::int32_t, 1>, In<std::uint8_t, 2>,
-                    In<std::uint32_t, 1>, int, double, double, In<std::uint8_t, 2>,
-                    In<std::uint8_t, 2>, In<std::int32_t, 1>, double>(),
+      .def(nb::init<ByteTable, Ints, const ByteTable&, const Weights&, int, double, double,
+                    const ByteTable&, const ByteTable&, const Ints&, double>(),
            "columns"_a.noconvert(), "card"_a.noconvert(), "codes"_a.noconvert(),
            "weight"_a.noconvert(), "kind"_a, "ess"_a, "arc_penalty"_a, "allowed"_a.noconvert(),
            "required"_a.noconvert(), "limit"_a.noconvert(), "max_bytes"_a)
-      .def("cells", &Augmenter::cells)
       .def("n_families", &Augmenter::n_families)
       .def("enumerate", &Augmenter::enumerate, "seconds"_a, "n_threads"_a)
       .def("mend", &Augmenter::mend, "starts"_a.noconvert(), "locality"_a, "seconds"_a,
            "n_threads"_a, "report"_a.none())
-      .def("solve", &Augmenter::solve, "starts"_a.noconvert(), "locality"_a, "gap"_a, "seconds"_a,
-           "max_nodes"_a, "max_bytes"_a, "root_steps"_a, "node_steps"_a, "max_entries"_a,
-           "n_threads"_a, "report"_a.none())
+      .def("solve", &Augmenter::solve, "starts"_a.noconvert(), "options"_a, "seconds"_a,
+           "report"_a.none())
       .def("family", &Augmenter::family, "number"_a)
       .def("family_bound", &Augmenter::family_bound, "number"_a, "fixed"_a.noconvert(),
            "prices"_a.noconvert(), "max_entries"_a);

@@ -1,20 +1,203 @@
 """The compiled core: encoded integers in, numbers out."""
 
 from collections.abc import Sequence
+import enum
 from typing import Annotated
 
 import numpy
 from numpy.typing import NDArray
 
 
+class Ending(enum.Enum):
+    """What ended a search before it was done."""
+
+    nothing = 0
+
+    time = 1
+
+    memory = 2
+
+    nodes = 3
+
+    interrupt = 4
+
+class Move(enum.Enum):
+    """Which step led to a score."""
+
+    start = 0
+
+    structure = 1
+
+    completion = 2
+
+    flip = 3
+
+class TraceEntry:
+    """A step of a search."""
+
+    @property
+    def score(self) -> float: ...
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def move(self) -> Move: ...
+
+class SearchResult:
+    """The best DAG and completion that a search found."""
+
+    @property
+    def score(self) -> float: ...
+
+    @property
+    def completion(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
+
+    @property
+    def parents(self) -> list[list[int]]: ...
+
+    @property
+    def trace(self) -> list[TraceEntry]: ...
+
+    @property
+    def ending(self) -> Ending: ...
+
+class LocalResult(SearchResult):
+    """What a local search found."""
+
+    @property
+    def is_certified(self) -> bool: ...
+
+    @property
+    def best_start(self) -> int: ...
+
+    @property
+    def n_solves(self) -> int: ...
+
+class ExactResult(SearchResult):
+    """What branch and bound found."""
+
+    @property
+    def start_score(self) -> float: ...
+
+    @property
+    def start_is_certified(self) -> bool: ...
+
+    @property
+    def bound(self) -> float: ...
+
+    @property
+    def root_bound(self) -> float: ...
+
+    @property
+    def priced_root_bound(self) -> float: ...
+
+    @property
+    def n_nodes(self) -> int: ...
+
+    @property
+    def n_families(self) -> int: ...
+
+    @property
+    def n_alive(self) -> int: ...
+
+class EnumerationResult(SearchResult):
+    """The best completion of all."""
+
+    @property
+    def n_completions(self) -> float: ...
+
+    @property
+    def is_complete(self) -> bool: ...
+
+class ImprovedCompletion:
+    """The best completion found for a DAG."""
+
+    @property
+    def completion(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
+
+    @property
+    def score(self) -> float: ...
+
+    @property
+    def ending(self) -> Ending: ...
+
+class Margins:
+    """What each cell would cost in its best other state."""
+
+    @property
+    def losses(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def runners_up(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
+
+class Family:
+    """A child and its parents."""
+
+    @property
+    def child(self) -> int: ...
+
+    @property
+    def parents(self) -> list[int]: ...
+
+class CellChoice:
+    """The value that a family would choose for a cell."""
+
+    @property
+    def cell(self) -> int: ...
+
+    @property
+    def value(self) -> int: ...
+
+class CellLoss:
+    """What a value of a cell would cost a family."""
+
+    @property
+    def cell(self) -> int: ...
+
+    @property
+    def value(self) -> int: ...
+
+    @property
+    def loss(self) -> float: ...
+
+class FamilyBound:
+    """Upper bounds of one family."""
+
+    @property
+    def merged(self) -> float: ...
+
+    @property
+    def unpriced(self) -> float: ...
+
+    @property
+    def priced(self) -> float: ...
+
+    @property
+    def restricted(self) -> float | None: ...
+
+    @property
+    def is_exact(self) -> bool: ...
+
+    @property
+    def choices(self) -> list[CellChoice]: ...
+
+    @property
+    def losses(self) -> list[CellLoss]: ...
+
+class ExactOptions:
+    """How branch and bound searches."""
+
+    def __init__(self, *, locality: int = 1, gap: float = 1e-06, max_nodes: int = 0, max_bytes: float = 2000000000.0, n_threads: int = 1, root_steps: int = 40, node_steps: int = 4, max_entries: int = 256) -> None: ...
+
 class DagMender:
     """Searches completions of one table for a given DAG."""
 
     def __init__(self, columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: int, ess: float, arc_penalty: float, parents: Sequence[Sequence[int]], max_bytes: float) -> None: ...
 
-    def improve(self, completion: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], seconds: float) -> tuple: ...
+    def improve(self, completion: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], seconds: float) -> ImprovedCompletion: ...
 
-    def margins(self, completion: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple: ...
+    def margins(self, completion: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Margins: ...
 
     def score(self, completion: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float: ...
 
@@ -23,19 +206,17 @@ class Augmenter:
 
     def __init__(self, columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: int, ess: float, arc_penalty: float, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], required: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], max_bytes: float) -> None: ...
 
-    def cells(self) -> tuple: ...
-
     def n_families(self) -> int: ...
 
-    def enumerate(self, seconds: float, n_threads: int) -> dict: ...
+    def enumerate(self, seconds: float, n_threads: int) -> EnumerationResult: ...
 
-    def mend(self, starts: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], locality: int, seconds: float, n_threads: int, report: object | None) -> dict: ...
+    def mend(self, starts: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], locality: int, seconds: float, n_threads: int, report: object | None) -> LocalResult: ...
 
-    def solve(self, starts: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], locality: int, gap: float, seconds: float, max_nodes: int, max_bytes: float, root_steps: int, node_steps: int, max_entries: int, n_threads: int, report: object | None) -> dict: ...
+    def solve(self, starts: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], options: ExactOptions, seconds: float, report: object | None) -> ExactResult: ...
 
-    def family(self, number: int) -> tuple: ...
+    def family(self, number: int) -> Family: ...
 
-    def family_bound(self, number: int, fixed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], prices: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], max_entries: int) -> dict: ...
+    def family_bound(self, number: int, fixed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], prices: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], max_entries: int) -> FamilyBound: ...
 
 def violated_clusters(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], member_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, max_clusters: int, steps: int, final_steps: int, min_violation: float, seconds: float, must_find: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.uint8]]:
     """

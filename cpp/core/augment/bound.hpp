@@ -30,6 +30,8 @@ class Prices {
     return earned_[cell * width_ + value];
   }
   void settle();
+  // Values that any cell has room for.
+  std::size_t width() const { return width_; }
 
  private:
   std::size_t n_vars_ = 0, n_cells_ = 0, width_ = 1;

@@ -1,6 +1,5 @@
 #include "core/augment/enumerate.hpp"
 
-#include <memory>
 #include <vector>
 
 #include "core/base/parallel.hpp"
@@ -46,10 +45,9 @@ EnumerationResult enumerate_completions(const AugmentProblem& problem, std::size
     n_tasks *= static_cast<std::size_t>(problem.cells()[n_fixed++].card);
   n_threads = std::min(resolve_threads(n_threads), n_tasks);
   std::vector<EnumerationResult> results(n_tasks);
-  std::vector<std::unique_ptr<Mender>> menders(n_threads);
+  Menders menders(problem, stop, n_threads, 1);
   parallel_for(n_tasks, n_threads, {}, [&](std::size_t task, std::size_t thread) {
     if (task > 0 && stop.is_over()) return;
-    if (!menders[thread]) menders[thread] = std::make_unique<Mender>(problem, stop, 1);
     auto& result = results[task];
     AugmentProblem::Completion completion(problem.n_cells(), 0);
     for (std::size_t cell = 0, rest = task; cell < n_fixed; ++cell) {
@@ -59,7 +57,7 @@ EnumerationResult enumerate_completions(const AugmentProblem& problem, std::size
     }
     GrayCode code(problem, n_fixed, completion);
     do {
-      Pair pair = menders[thread]->best_structure(completion);
+      Pair pair = menders[thread].best_structure(completion);
       if (result.best.families.empty() || pair.score > result.best.score)
         result.best = std::move(pair);
       ++result.n_completions;
@@ -75,6 +73,8 @@ EnumerationResult enumerate_completions(const AugmentProblem& problem, std::size
     if (!result.best.families.empty() && result.best.score > total.best.score)
       total.best = std::move(result.best);
   }
+  total.parents = parents_of(problem, total.best);
+  total.ending = ending_of(stop);
   return total;
 }
 

@@ -7,8 +7,7 @@
 
 namespace bayesmend {
 
-struct EnumerationResult {
-  Pair best;
+struct EnumerationResult : SearchResult {
   double n_completions = 0.0;  // looked at
   bool is_complete = false;    // all of them
 };

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <queue>
+#include <utility>
 
 #include "core/augment/bound.hpp"
 #include "core/structure/dagprogram.hpp"
@@ -13,11 +13,13 @@
 namespace bayesmend {
 namespace {
 
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kMinusInfinity = -kInfinity;
 // Nodes taken from the queue together: a constant, so that the search does not depend on the
 // number of threads that share them.
 constexpr std::size_t kBatch = 8;
-
+// The first pair may take no more than so much of the time: the bound needs the rest.
+constexpr double kStartShare = 0.3;
 // Blocks of tables are made no smaller than this to save memory.
 constexpr std::size_t kLeastEntries = 16;
 
@@ -73,7 +75,7 @@ class Worker {
     FamilyBound bound;
     for (std::size_t f = 0; f < families.size(); ++f) {
       alive[f] = static_cast<std::uint32_t>(f);
-      if ((f & 63) == 0 && stop_.is_over()) return -kMinusInfinity;
+      if ((f & 63) == 0 && stop_.is_over()) return kInfinity;
       bound.build(problem_, families[f], free, true, options_.max_entries);
       values_[f] = bound.maximum();
     }
@@ -83,71 +85,75 @@ class Worker {
   }
 
   Outcome expand(const Node& node, double incumbent, std::size_t n_steps) {
-    Outcome outcome;
-    outcome.bound = node.bound;
+    outcome_ = {.bound = node.bound, .children = {}, .found = {}};
+    incumbent_ = incumbent;
     alive_ = node.alive;
     prices_ = *node.prices;
     // Nothing may carry over from the last node: which one that was depends on the threads.
     last_start_.clear();
     if (!build_bounds(node.fixed)) {
-      keep(node, outcome);
-      return outcome;
+      keep(node);
+    } else if (const auto pricing = improve_prices(node, n_steps); pricing != Pricing::closed) {
+      split(node, pricing == Pricing::agreed);
     }
-    double best_incumbent = incumbent;
+    return std::move(outcome_);
+  }
+
+ private:
+  // How the search for better prices ended: the bound shows that the node holds nothing better, the
+  // chosen families agree, or neither.
+  enum class Pricing : std::uint8_t { closed, agreed, ended };
+
+  // Lowers the bound of a node by subgradient steps; leaves the best prices.
+  Pricing improve_prices(const Node& node, std::size_t n_steps) {
     Prices best_prices = prices_;
-    bool is_agreed = false;
-    double theta = 1.0;
+    auto pricing = Pricing::ended;
+    double theta = 1.0;  // length of a step
     std::size_t idle = 0;
-    for (std::size_t step = 0;; ++step) {
-      const double total = evaluate() ? solve(alive_) : -kMinusInfinity;
-      if (total == -kMinusInfinity) break;  // out of time
-      if (total < outcome.bound - 1e-9) {
-        outcome.bound = total;
+    for (std::size_t step = 0; pricing != Pricing::agreed; ++step) {
+      const double total = evaluate();
+      if (total == kInfinity) break;  // out of time
+      if (total < outcome_.bound - 1e-9) {
+        outcome_.bound = total;
         best_prices = prices_;
         idle = 0;
       } else if (++idle >= 4) {
         theta *= 0.5;
         idle = 0;
       }
-      if (outcome.bound <= best_incumbent + options_.gap) return outcome;
+      if (is_closed()) return Pricing::closed;
       choose();
       const bool is_last = step + 1 >= n_steps || theta < 0.02 || stop_.is_over();
       // The first incumbent is rarely beaten: below the root, one node in four looks.
-      if (node.number == 0 ? step % 16 == 0 || is_last : is_last && node.number % 4 == 0) {
-        mend(node.fixed, outcome, best_incumbent);
-        if (outcome.bound <= best_incumbent + options_.gap) return outcome;
-      }
-      if (step % 8 == 7 || is_last) {
-        if (!eliminate(alive_, best_incumbent, &bounds_)) {
-          outcome.bound = std::min(outcome.bound, best_incumbent);
-          return outcome;
-        }
+      const bool looks =
+          node.number == 0 ? step % 16 == 0 || is_last : is_last && node.number % 4 == 0;
+      if (looks && mend(node.fixed)) return Pricing::closed;
+      if ((step % 8 == 7 || is_last) && !eliminate(alive_, incumbent_, &bounds_)) {
+        close();
+        return Pricing::closed;
       }
       if (is_last) break;
-      is_agreed = !update_prices(node.fixed, total, best_incumbent, theta);
-      if (is_agreed) break;
+      if (!update_prices(node.fixed, total, theta)) pricing = Pricing::agreed;
     }
-    prices_ = best_prices;
-    const double total = evaluate() ? solve(alive_) : -kMinusInfinity;
-    if (total == kMinusInfinity) {  // what is alive makes no DAG any more
-      outcome.bound = std::min(outcome.bound, best_incumbent);
-      return outcome;
-    }
-    if (total == -kMinusInfinity) {
-      keep(node, outcome);
-      return outcome;
-    }
-    choose();
-    // A node must not be closed before the pair that it stands for is known.
-    if (is_agreed || is_leaf(node.fixed)) {
-      mend(node.fixed, outcome, best_incumbent);
-      if (outcome.bound <= best_incumbent + options_.gap) return outcome;
-    }
-    branch(node, outcome);
-    return outcome;
+    prices_ = std::move(best_prices);
+    return pricing;
   }
 
- private:
+  // Makes children of a node, unless the pair that it stands for closes it.
+  void split(const Node& node, bool is_agreed) {
+    const double total = evaluate();
+    if (total == kMinusInfinity) return close();  // what is alive makes no DAG any more
+    if (total == kInfinity) return keep(node);
+    choose();
+    // A node must not be closed before the pair that it stands for is known.
+    const bool is_leaf = std::ranges::find(node.fixed, AugmentProblem::kFree) == node.fixed.end();
+    if ((is_agreed || is_leaf) && mend(node.fixed)) return;
+    branch(node);
+  }
+
+  bool is_closed() const { return outcome_.bound <= incumbent_ + options_.gap; }
+  void close() { outcome_.bound = std::min(outcome_.bound, incumbent_); }
+
   // The root's table or a slice of it where that is exact, else a new one, which more fixed cells
   // make tighter. False when stopped before.
   bool build_bounds(const Completion& fixed) {
@@ -168,16 +174,16 @@ class Worker {
     return true;
   }
 
-  // Values of the alive families under the prices; false when stopped before.
-  bool evaluate() {
+  // Best total of the alive families under the prices; infinity when the time was over first.
+  double evaluate() {
     const auto families = problem_.families();
     values_.resize(families.size());
     for (std::size_t a = 0; a < alive_.size(); ++a) {
-      if ((a & 255) == 255 && stop_.is_over()) return false;
+      if ((a & 255) == 255 && stop_.is_over()) return kInfinity;
       const auto child = static_cast<std::size_t>(families[alive_[a]].child);
       values_[alive_[a]] = bounds_[a]->maximum({problem_, prices_, child}, scratch_);
     }
-    return true;
+    return solve(alive_);
   }
 
   double solve(const std::vector<std::uint32_t>& alive) {
@@ -220,25 +226,16 @@ class Worker {
     return std::ranges::find(has_family, 0) == has_family.end();
   }
 
-  // Which alive family each variable has in the best DAG under values_. Call after solve().
+  // Takes the family that each variable has in the best DAG under values_, and what these would
+  // choose for the cells. Call after solve().
   void choose() {
-    const auto families = problem_.families();
-    const auto allowed = program_.predecessors();
-    chosen_.assign(problem_.n_vars(), 0);
-    std::vector<double> most(problem_.n_vars(), kMinusInfinity);
-    for (std::size_t a = 0; a < alive_.size(); ++a) {
-      const auto& family = families[alive_[a]];
-      const auto child = static_cast<std::size_t>(family.child);
-      if ((family.parents & ~allowed[child]) != 0 || values_[alive_[a]] <= most[child]) continue;
-      most[child] = values_[alive_[a]];
-      chosen_[child] = a;
-    }
     copies_.clear();
     losses_.clear();
     owner_.assign(problem_.n_cells(), AugmentProblem::kFree);
+    const auto chosen = best_families();
     for (std::size_t v = 0; v < problem_.n_vars(); ++v) {
       choices_.clear();
-      bounds_[chosen_[v]]->explain({problem_, prices_, v}, choices_, losses_);
+      bounds_[chosen[v]]->explain({problem_, prices_, v}, choices_, losses_);
       for (const auto& choice : choices_) {
         if (static_cast<std::size_t>(problem_.cells()[choice.cell].variable) == v)
           owner_[choice.cell] = choice.value;
@@ -248,9 +245,24 @@ class Worker {
     }
   }
 
+  // Per variable: position in alive_.
+  std::vector<std::size_t> best_families() const {
+    const auto allowed = program_.predecessors();
+    std::vector<std::size_t> chosen(problem_.n_vars(), 0);
+    std::vector<double> most(problem_.n_vars(), kMinusInfinity);
+    for (std::size_t a = 0; a < alive_.size(); ++a) {
+      const auto& family = problem_.families()[alive_[a]];
+      const auto child = static_cast<std::size_t>(family.child);
+      if ((family.parents & ~allowed[child]) != 0 || values_[alive_[a]] <= most[child]) continue;
+      most[child] = values_[alive_[a]];
+      chosen[child] = a;
+    }
+    return chosen;
+  }
+
   // One subgradient step towards the incumbent; false when the chosen families agree and no price
   // is left to lower.
-  bool update_prices(const Completion& fixed, double total, double incumbent, double theta) {
+  bool update_prices(const Completion& fixed, double total, double theta) {
     const std::size_t n_vars = problem_.n_vars(), n_cells = problem_.n_cells();
     copy_at_.assign(n_vars * n_cells, AugmentProblem::kFree);
     for (const auto& copy : copies_) copy_at_[copy.child * n_cells + copy.cell] = copy.value;
@@ -273,76 +285,75 @@ class Worker {
     };
     for_each([&](double&, double slope) { norm += slope * slope; });
     if (norm == 0.0) return false;
-    const double step = theta * std::max(total - incumbent, 1e-3) / norm;
+    const double step = theta * std::max(total - incumbent_, 1e-3) / norm;
     for_each([&](double& price, double slope) { price = std::max(0.0, price - step * slope); });
     prices_.settle();
     return true;
   }
 
-  // The owners' choices as a completion, improved; keeps it when it beats the incumbent.
-  void mend(const Completion& fixed, Outcome& outcome, double& incumbent) {
+  // The owners' choices as a completion, improved: a new incumbent where it beats the last. True
+  // when that closes the node.
+  bool mend(const Completion& fixed) {
     Completion start(owner_);
     for (std::size_t cell = 0; cell < start.size(); ++cell)
       if (fixed[cell] != AugmentProblem::kFree) start[cell] = fixed[cell];
-    if (start == last_start_) return;
-    last_start_ = start;
-    Pair pair = mender_.climb(std::move(start), nullptr);
-    if (pair.score <= incumbent + 1e-9) return;
-    incumbent = pair.score;
-    outcome.found.push_back(std::move(pair));
+    if (start != last_start_) {
+      last_start_ = start;
+      Pair pair = mender_.climb(std::move(start), nullptr);
+      if (pair.score > incumbent_ + 1e-9) {
+        incumbent_ = pair.score;
+        outcome_.found.push_back(std::move(pair));
+      }
+    }
+    return is_closed();
   }
 
-  static bool is_leaf(const Completion& fixed) {
-    return std::ranges::find(fixed, AugmentProblem::kFree) == fixed.end();
+  Node& add_child(const Node& node, double estimate, std::shared_ptr<const Prices> prices) {
+    outcome_.children.push_back(std::make_unique<Node>(Node{.bound = outcome_.bound,
+                                                            .estimate = estimate,
+                                                            .number = 0,
+                                                            .fixed = node.fixed,
+                                                            .alive = alive_,
+                                                            .prices = std::move(prices)}));
+    return *outcome_.children.back();
   }
 
   // The node goes back as its own child: time ran out before it could be split.
-  void keep(const Node& node, Outcome& outcome) {
-    auto child = std::make_unique<Node>();
-    child->bound = child->estimate = outcome.bound;
-    child->fixed = node.fixed;
-    child->alive = alive_;
-    child->prices = node.prices;
-    outcome.children.push_back(std::move(child));
-  }
+  void keep(const Node& node) { add_child(node, outcome_.bound, node.prices); }
 
   // Fixes the cell on which the chosen families have most to lose whatever its value.
-  void branch(const Node& node, Outcome& outcome) {
-    const std::size_t n_cells = problem_.n_cells();
-    std::size_t width = 1;
-    for (const auto& cell : problem_.cells())
-      width = std::max(width, static_cast<std::size_t>(cell.card));
-    std::vector<double> loss(n_cells * width, 0.0);
+  void branch(const Node& node) {
+    const std::size_t width = prices_.width();
+    std::vector<double> loss(problem_.n_cells() * width, 0.0);
     for (const auto& each : losses_) loss[each.cell * width + each.value] += each.loss;
-    std::size_t best_cell = n_cells;
-    double best_rank = -1.0;
-    for (std::size_t cell = 0; cell < n_cells; ++cell) {
-      if (node.fixed[cell] != AugmentProblem::kFree) continue;
+    const auto losses_of = [&](std::size_t cell) {
       const auto card = static_cast<std::size_t>(problem_.cells()[cell].card);
-      double least = std::numeric_limits<double>::infinity(), second = least;
-      for (std::size_t v = 0; v < card; ++v) {
-        const double l = loss[cell * width + v];
-        if (l < least)
-          second = least, least = l;
-        else
-          second = std::min(second, l);
-      }
-      if (card == 1) second = least;
-      const double rank = (least + 1e-3) * (std::min(second, 1e6) + 1e-3);
+      return std::span(loss).subspan(cell * width, card);
+    };
+    std::size_t best_cell = problem_.n_cells();
+    double best_rank = -1.0;
+    for (std::size_t cell = 0; cell < problem_.n_cells(); ++cell) {
+      if (node.fixed[cell] != AugmentProblem::kFree) continue;
+      const double rank = contention(losses_of(cell));
       if (rank > best_rank) best_rank = rank, best_cell = cell;
     }
-    if (best_cell == n_cells) return keep(node, outcome);  // a leaf, and no time to score it
-    auto prices = std::make_shared<const Prices>(prices_);
-    for (std::size_t v = 0; v < static_cast<std::size_t>(problem_.cells()[best_cell].card); ++v) {
-      auto child = std::make_unique<Node>();
-      child->bound = outcome.bound;
-      child->estimate = outcome.bound - loss[best_cell * width + v];
-      child->fixed = node.fixed;
-      child->fixed[best_cell] = static_cast<std::uint8_t>(v);
-      child->alive = alive_;
-      child->prices = prices;
-      outcome.children.push_back(std::move(child));
+    if (best_cell == problem_.n_cells()) return keep(node);  // a leaf, and no time to score it
+    const auto prices = std::make_shared<const Prices>(prices_);
+    const auto losses = losses_of(best_cell);
+    for (std::size_t v = 0; v < losses.size(); ++v)
+      add_child(node, outcome_.bound - losses[v], prices).fixed[best_cell] =
+          static_cast<std::uint8_t>(v);
+  }
+
+  // High when the two values of a cell that lose least both lose much.
+  static double contention(std::span<const double> losses) {
+    double least = kInfinity, second = kInfinity;
+    for (const double loss : losses) {
+      second = std::min(second, std::max(least, loss));
+      least = std::min(least, loss);
     }
+    if (losses.size() == 1) second = least;
+    return (least + 1e-3) * (std::min(second, 1e6) + 1e-3);
   }
 
   struct Copy {
@@ -356,12 +367,13 @@ class Worker {
   const RootTables& tables_;
   DagProgram program_;
   Mender mender_;
+  Outcome outcome_;  // of the node at hand
+  double incumbent_ = kMinusInfinity;
   Prices prices_;
   std::vector<std::uint32_t> alive_;
   std::vector<const FamilyBound*> bounds_;  // of the alive families
   std::vector<FamilyBound> own_bounds_;
-  std::vector<double> values_;       // of all families; current for the alive ones
-  std::vector<std::size_t> chosen_;  // per variable: position in alive_
+  std::vector<double> values_;  // of all families; current for the alive ones
   std::vector<Copy> copies_;
   std::vector<CellChoice> choices_;
   std::vector<CellLoss> losses_;
@@ -374,40 +386,52 @@ class Worker {
 class Search {
  public:
   Search(const AugmentProblem& problem, const ExactOptions& options, const Stop& stop,
-         std::vector<TraceEntry>* trace)
-      : problem_(problem), options_(options), stop_(stop), trace_(trace) {
+         Progress* progress)
+      : problem_(problem), options_(options), stop_(stop), progress_(progress) {
     const std::size_t n_workers = std::min(resolve_threads(options.n_threads), kBatch);
     for (std::size_t w = 0; w < n_workers; ++w)
       workers_.push_back(std::make_unique<Worker>(problem, options, stop, tables_));
   }
 
-  ExactResult run(const Pair& start) {
-    result_.best = start;
-    result_.n_families = problem_.families().size();
-    auto root = std::make_unique<Node>();
-    result_.root_bound = workers_[0]->bound_root(start.score, root->alive);
-    result_.n_alive = root->alive.size();
-    result_.bound = result_.priced_root_bound = result_.root_bound;
-    if (stop_.is_over() && std::isinf(result_.root_bound)) return finish(Ending::time);
-    if (result_.root_bound <= start.score + options_.gap) return finish(Ending::proven);
-    root->bound = root->estimate = result_.root_bound;
-    root->number = n_created_++;
-    root->fixed.assign(problem_.n_cells(), AugmentProblem::kFree);
-    if (!build_tables(*root)) return finish(Ending::time);
-    root->prices = std::make_shared<const Prices>(problem_);
-    push(std::move(root));
-    while (!queue_.empty()) {
-      if (queue_.top()->bound <= result_.best.score + options_.gap) break;
-      if (stop_.is_over()) return stopped(Ending::time);
-      if (options_.max_nodes > 0 && result_.n_nodes >= options_.max_nodes)
-        return stopped(Ending::nodes);
-      if (bytes_ > options_.max_bytes) return stopped(Ending::memory);
-      expand_batch();
-    }
-    return finish(Ending::proven);
+  ExactResult run(LocalResult start) {
+    result_.start_score = start.best.score;
+    result_.start_is_certified = start.is_certified;
+    result_.best = std::move(start.best);
+    result_.trace = std::move(start.trace);
+    result_.ending = search();
+    if (result_.ending == Ending::nothing) result_.bound = closed_bound();
+    result_.bound = std::max(result_.bound, result_.best.score);
+    result_.parents = parents_of(problem_, result_.best);
+    return std::move(result_);
   }
 
  private:
+  Ending search() {
+    auto root = std::make_unique<Node>();
+    result_.n_families = problem_.families().size();
+    result_.root_bound = workers_[0]->bound_root(result_.best.score, root->alive);
+    result_.n_alive = root->alive.size();
+    result_.bound = result_.priced_root_bound = result_.root_bound;
+    if (stop_.is_over() && std::isinf(result_.root_bound)) return ending_of(stop_);
+    if (result_.root_bound <= result_.best.score + options_.gap) return Ending::nothing;
+    root->bound = root->estimate = result_.root_bound;
+    root->number = n_created_++;
+    root->fixed.assign(problem_.n_cells(), AugmentProblem::kFree);
+    if (!build_tables(*root)) return ending_of(stop_);
+    root->prices = std::make_shared<const Prices>(problem_);
+    push(std::move(root));
+    while (!queue_.empty()) {
+      const double bound = queue_.front()->bound;
+      if (bound <= result_.best.score + options_.gap) break;
+      result_.bound = bound;
+      if (stop_.is_over()) return ending_of(stop_);
+      if (options_.max_nodes > 0 && result_.n_nodes >= options_.max_nodes) return Ending::nodes;
+      if (bytes_ > options_.max_bytes) return Ending::memory;
+      expand_batch();
+    }
+    return Ending::nothing;
+  }
+
   // Tables of the families alive at the root, in smaller blocks where they would take too much of
   // the memory; each worker may need as much again. False when stopped before.
   bool build_tables(const Node& root) {
@@ -428,9 +452,19 @@ class Search {
     }
   }
 
+  // The queue is a heap with the highest bound at its front.
   void push(std::unique_ptr<Node> node) {
     bytes_ += node_bytes(*node);
-    queue_.push(std::move(node));
+    queue_.push_back(std::move(node));
+    std::ranges::push_heap(queue_, ByBound());
+  }
+
+  std::unique_ptr<Node> pop() {
+    std::ranges::pop_heap(queue_, ByBound());
+    auto node = std::move(queue_.back());
+    queue_.pop_back();
+    bytes_ -= node_bytes(*node);
+    return node;
   }
 
   double node_bytes(const Node& node) const {
@@ -438,19 +472,11 @@ class Search {
            4.0 * static_cast<double>(problem_.n_vars() * problem_.n_cells() * 2) + 200.0;
   }
 
-  std::unique_ptr<Node> pop() {
-    // std::priority_queue hands out constant references only.
-    auto node = std::move(const_cast<std::unique_ptr<Node>&>(queue_.top()));
-    queue_.pop();
-    bytes_ -= node_bytes(*node);
-    return node;
-  }
-
   void expand_batch() {
     std::vector<std::unique_ptr<Node>> nodes;
     const bool is_root = result_.n_nodes == 0;
     while (!queue_.empty() && nodes.size() < kBatch) {
-      if (queue_.top()->bound <= result_.best.score + options_.gap) break;
+      if (queue_.front()->bound <= result_.best.score + options_.gap) break;
       nodes.push_back(pop());
     }
     std::vector<Outcome> outcomes(nodes.size());
@@ -471,19 +497,13 @@ class Search {
       }
     }
     if (is_root) result_.priced_root_bound = std::max(outcomes[0].bound, closed_bound());
-    if (options_.progress) options_.progress->note(result_.best.score);
+    if (progress_ != nullptr) progress_->note(result_.best.score);
   }
 
   void accept(Pair pair) {
     if (pair.score <= result_.best.score + 1e-9) return;
     result_.best = std::move(pair);
-    if (trace_ != nullptr)
-      trace_->push_back({result_.best.score, stop_.seconds(), Move::completion});
-  }
-
-  ExactResult stopped(Ending ending) {
-    result_.bound = queue_.top()->bound;
-    return finish(ending);
+    result_.trace.push_back({result_.best.score, stop_.seconds(), Move::completion});
   }
 
   // Whatever was closed lies within the gap of the score.
@@ -492,20 +512,13 @@ class Search {
     return options_.gap <= 1e-6 ? score : std::min(result_.root_bound, score + options_.gap);
   }
 
-  ExactResult finish(Ending ending) {
-    result_.ending = ending;
-    if (ending == Ending::proven) result_.bound = closed_bound();
-    result_.bound = std::max(result_.bound, result_.best.score);
-    return result_;
-  }
-
   const AugmentProblem& problem_;
   const ExactOptions& options_;
   const Stop& stop_;
-  std::vector<TraceEntry>* trace_;
+  Progress* progress_;
   RootTables tables_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::priority_queue<std::unique_ptr<Node>, std::vector<std::unique_ptr<Node>>, ByBound> queue_;
+  std::vector<std::unique_ptr<Node>> queue_;
   double bytes_ = 0.0;
   std::size_t n_created_ = 0;
   ExactResult result_;
@@ -513,10 +526,12 @@ class Search {
 
 }  // namespace
 
-ExactResult solve_exactly(const AugmentProblem& problem, const Pair& start,
-                          const ExactOptions& options, const Stop& stop,
-                          std::vector<TraceEntry>* trace) {
-  return Search(problem, options, stop, trace).run(start);
+ExactResult solve_exactly(const AugmentProblem& problem,
+                          const std::vector<AugmentProblem::Completion>& starts,
+                          const ExactOptions& options, const Stop& stop, Progress* progress) {
+  auto start = mend_from(problem, starts, options.locality, options.n_threads,
+                         stop.share(kStartShare), progress);
+  return Search(problem, options, stop, progress).run(std::move(start));
 }
 
 }  // namespace bayesmend

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
 
@@ -19,6 +20,21 @@ constexpr std::size_t kParallelVars = 15;
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 }  // namespace
+
+Ending ending_of(const Stop& stop) {
+  if (!stop.is_over()) return Ending::nothing;
+  return stop.reason() == StopReason::interrupt ? Ending::interrupt : Ending::time;
+}
+
+std::vector<std::vector<std::uint32_t>> parents_of(const AugmentProblem& problem,
+                                                   const Pair& pair) {
+  std::vector<std::vector<std::uint32_t>> parents;
+  for (const auto f : pair.families) {
+    const auto members = problem.members(problem.families()[f]);
+    parents.emplace_back(members.begin(), members.end() - 1);
+  }
+  return parents;
+}
 
 Mender::Mender(const AugmentProblem& problem, const Stop& stop, std::size_t n_threads)
     : problem_(problem),
@@ -305,6 +321,37 @@ bool Mender::can_gain_by(std::size_t changed) {
   return true;
 }
 
+Mender& Menders::operator[](std::size_t thread) {
+  if (!menders_[thread])
+    menders_[thread] = std::make_unique<Mender>(problem_, stop_, threads_each_);
+  return *menders_[thread];
+}
+
+std::size_t Menders::n_solves() const {
+  std::size_t total = 0;
+  for (const auto& mender : menders_)
+    if (mender) total += mender->n_solves();
+  return total;
+}
+
+namespace {
+
+// The starts that gave an answer, best first; those that met, once.
+std::vector<LocalResult> distinct_by_score(std::vector<LocalResult> results) {
+  std::erase_if(results, [](const LocalResult& r) { return r.best.families.empty(); });
+  std::ranges::stable_sort(results, std::greater<>(),
+                           [](const LocalResult& r) { return r.best.score; });
+  std::vector<LocalResult> distinct;
+  for (auto& result : results)
+    if (std::ranges::none_of(distinct, [&](const LocalResult& other) {
+          return other.best.completion == result.best.completion;
+        }))
+      distinct.push_back(std::move(result));
+  return distinct;
+}
+
+}  // namespace
+
 LocalResult mend_from(const AugmentProblem& problem,
                       const std::vector<AugmentProblem::Completion>& starts, std::size_t locality,
                       std::size_t n_threads, const Stop& stop, Progress* progress) {
@@ -312,47 +359,33 @@ LocalResult mend_from(const AugmentProblem& problem,
   // Large problems share the threads within a start, small ones between starts.
   const bool is_large = problem.n_vars() >= kParallelVars;
   const std::size_t n_outer = is_large ? 1 : std::min(n_threads, starts.size());
-  std::vector<std::unique_ptr<Mender>> menders(n_outer);
-  auto mender = [&](std::size_t thread) -> Mender& {
-    if (!menders[thread])
-      menders[thread] = std::make_unique<Mender>(problem, stop, is_large ? n_threads : 1);
-    return *menders[thread];
-  };
+  Menders menders(problem, stop, n_outer, is_large ? n_threads : 1);
   std::vector<LocalResult> results(starts.size());
   parallel_for(starts.size(), n_outer, {}, [&](std::size_t s, std::size_t thread) {
     // The first start always gives an answer, however little time there is.
     if (s > 0 && stop.is_over()) return;
     results[s].best_start = s;
-    results[s].best = mender(thread).climb(starts[s], &results[s].trace);
+    results[s].best = menders[thread].climb(starts[s], &results[s].trace);
     if (progress != nullptr) progress->note(results[s].best.score);
   });
-  // Starts that met need be checked only once.
-  std::erase_if(results, [](const LocalResult& r) { return r.best.families.empty(); });
-  std::stable_sort(results.begin(), results.end(), [](const LocalResult& a, const LocalResult& b) {
-    return a.best.score > b.best.score;
-  });
-  std::vector<LocalResult> distinct;
-  for (auto& result : results)
-    if (std::ranges::none_of(distinct, [&](const LocalResult& other) {
-          return other.best.completion == result.best.completion;
-        }))
-      distinct.push_back(std::move(result));
+  results = distinct_by_score(std::move(results));
   // The check costs a dynamic programme for many a change: in large problems it is for the best
   // only.
-  const std::size_t n_checked = is_large ? 1 : distinct.size();
+  const std::size_t n_checked = is_large ? 1 : results.size();
   parallel_for(n_checked, n_outer, {}, [&](std::size_t s, std::size_t thread) {
     if (stop.is_over()) return;
-    auto& result = distinct[s];
+    auto& result = results[s];
     result.best =
-        mender(thread).climb_locally(result.best, locality, &result.trace, result.is_certified);
+        menders[thread].climb_locally(result.best, locality, &result.trace, result.is_certified);
     if (progress != nullptr) progress->note(result.best.score);
   });
   std::size_t best = 0;
-  for (std::size_t s = 1; s < distinct.size(); ++s)
-    if (distinct[s].best.score > distinct[best].best.score + kTolerance) best = s;
-  LocalResult result = std::move(distinct[best]);
-  for (const auto& each : menders)
-    if (each) result.n_solves += each->n_solves();
+  for (std::size_t s = 1; s < results.size(); ++s)
+    if (results[s].best.score > results[best].best.score + kTolerance) best = s;
+  LocalResult result = std::move(results[best]);
+  result.n_solves = menders.n_solves();
+  result.parents = parents_of(problem, result.best);
+  result.ending = ending_of(stop);
   return result;
 }
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "core/augment/patternclimb.hpp"
@@ -26,6 +25,20 @@ struct Pair {
   double score = 0.0;
   std::vector<std::uint32_t> families;
   AugmentProblem::Completion completion;
+};
+// Of each variable, ascending.
+std::vector<std::vector<std::uint32_t>> parents_of(const AugmentProblem& problem, const Pair& pair);
+
+// What ended a search before it was done.
+enum class Ending : std::uint8_t { nothing, time, memory, nodes, interrupt };
+Ending ending_of(const Stop& stop);
+
+// What every search over pairs hands back.
+struct SearchResult {
+  Pair best;
+  std::vector<std::vector<std::uint32_t>> parents;  // of each variable in the best DAG
+  std::vector<TraceEntry> trace;                    // of the way to it
+  Ending ending = Ending::nothing;
 };
 
 // Local search over pairs of one problem: the best DAG for a completion (exact), the best
@@ -86,12 +99,26 @@ class Mender {
   std::vector<Flips> pending_;
 };
 
-struct LocalResult {
-  Pair best;
+// One mender per thread, made when it is first needed.
+class Menders {
+ public:
+  Menders(const AugmentProblem& problem, const Stop& stop, std::size_t n_menders,
+          std::size_t threads_each)
+      : problem_(problem), stop_(stop), threads_each_(threads_each), menders_(n_menders) {}
+  Mender& operator[](std::size_t thread);
+  std::size_t n_solves() const;
+
+ private:
+  const AugmentProblem& problem_;
+  const Stop& stop_;
+  std::size_t threads_each_;
+  std::vector<std::unique_ptr<Mender>> menders_;
+};
+
+struct LocalResult : SearchResult {
   bool is_certified = false;  // no change of up to `locality` cells with any DAG is better
   std::size_t best_start = 0;
   std::size_t n_solves = 0;
-  std::vector<TraceEntry> trace;  // of the best start
 };
 
 // The best pair reached from any of the starts.

@@ -139,21 +139,23 @@ std::uint32_t PatternClimber::weight_of(std::size_t pattern) const {
   return problem_.items(problem_.families()[chosen_[v]])[t].weight;
 }
 
-std::vector<Margin> PatternClimber::margins(std::span<const std::uint32_t> chosen,
-                                            const AugmentProblem::Completion& completion) {
+Margins PatternClimber::margins(std::span<const std::uint32_t> chosen,
+                                const AugmentProblem::Completion& completion) {
   completion_ = completion;
   load(chosen);
-  std::vector<Margin> margins(problem_.n_cells());
-  for (std::uint32_t c = 0; c < margins.size(); ++c) {
+  Margins margins{
+      .losses = std::vector<double>(problem_.n_cells(), std::numeric_limits<double>::infinity()),
+      .runners_up = completion};
+  for (std::uint32_t c = 0; c < problem_.n_cells(); ++c) {
     const auto& cell = problem_.cells()[c];
     take_out({&c, 1}, static_cast<std::size_t>(cell.card), 1);
     put_back(cell.pattern, 1);
-    Margin margin{std::numeric_limits<double>::infinity(), completion_[c]};
     for (std::size_t s = 0; s < gains_.size(); ++s) {
       const double loss = gains_[completion_[c]] - gains_[s];
-      if (s != completion_[c] && loss < margin.loss) margin = {loss, static_cast<std::uint8_t>(s)};
+      if (s == completion_[c] || loss >= margins.losses[c]) continue;
+      margins.losses[c] = loss;
+      margins.runners_up[c] = static_cast<std::uint8_t>(s);
     }
-    margins[c] = margin;
   }
   return margins;
 }

@@ -9,10 +9,10 @@
 
 namespace bayesmend {
 
-// What a cell would cost in another state, the DAG and all other cells as they are.
-struct Margin {
-  double loss;             // of the score; infinity for a variable with one state
-  std::uint8_t runner_up;  // the best other state
+// What each cell would cost in its best other state, the DAG and all other cells as they are.
+struct Margins {
+  std::vector<double> losses;            // of the score; infinity for a variable with one state
+  std::vector<std::uint8_t> runners_up;  // the best other states
 };
 
 // Improves a completion for a given DAG, pattern by pattern.
@@ -24,8 +24,8 @@ class PatternClimber {
   // can be improved; true on any gain. `chosen` holds one family per variable.
   bool improve(std::span<const std::uint32_t> chosen, AugmentProblem::Completion& completion);
   // For each cell, what it costs that one row of its pattern takes another state there.
-  std::vector<Margin> margins(std::span<const std::uint32_t> chosen,
-                              const AugmentProblem::Completion& completion);
+  Margins margins(std::span<const std::uint32_t> chosen,
+                  const AugmentProblem::Completion& completion);
 
  private:
   void load(std::span<const std::uint32_t> chosen);

@@ -48,6 +48,10 @@ class Instance:
     def bound(self, family, max_entries, prices):
         return self.core.family_bound(family, self.fixed, prices, max_entries)
 
+    def family(self, number):
+        found = self.core.family(number)
+        return found.child, found.parents
+
     def completed(self, states):
         return self.problem.completed(np.array(states, np.uint8)).codes.tolist()
 
@@ -61,7 +65,7 @@ class Instance:
 
     def seen(self, family):
         """The free cells that a family sees."""
-        child, parents = self.core.family(family)
+        child, parents = self.family(family)
         members = {child, *parents}
         return [
             c
@@ -76,7 +80,7 @@ class Instance:
 
     def values(self, family, *, priced):
         """{states of the cells the family sees: its score, with what it earns}."""
-        child, parents = self.core.family(family)
+        child, parents = self.family(family)
         seen, found = self.seen(family), {}
         for states in self.all_states():
             key = tuple(states[c] for c in seen)
@@ -100,13 +104,13 @@ def test_whole_tables_give_the_maximum_itself(seed):
     instance = Instance(seed)
     for family in families_of(instance):
         found = instance.bound(family, 10**6, instance.prices)
-        assert found["is_exact"]
+        assert found.is_exact
         plain = max(instance.values(family, priced=False).values())
-        assert found["merged"] == pytest.approx(plain, abs=TOLERANCE)
-        assert found["unpriced"] == pytest.approx(plain, abs=TOLERANCE)
+        assert found.merged == pytest.approx(plain, abs=TOLERANCE)
+        assert found.unpriced == pytest.approx(plain, abs=TOLERANCE)
         priced = max(instance.values(family, priced=True).values())
-        assert found["priced"] == pytest.approx(priced, abs=TOLERANCE)
-        assert found["restricted"] == pytest.approx(priced, abs=TOLERANCE)
+        assert found.priced == pytest.approx(priced, abs=TOLERANCE)
+        assert found.restricted == pytest.approx(priced, abs=TOLERANCE)
 
 
 @pytest.mark.parametrize("max_entries", [1, 2, 4, 9])
@@ -117,10 +121,10 @@ def test_tables_cut_into_blocks_never_fall_below_the_maximum(seed, max_entries):
         found = instance.bound(family, max_entries, instance.prices)
         plain = max(instance.values(family, priced=False).values())
         priced = max(instance.values(family, priced=True).values())
-        assert found["merged"] >= plain - TOLERANCE
-        assert found["unpriced"] >= plain - TOLERANCE
-        assert found["priced"] >= priced - TOLERANCE
-        assert found.get("restricted", np.inf) >= priced - TOLERANCE
+        assert found.merged >= plain - TOLERANCE
+        assert found.unpriced >= plain - TOLERANCE
+        assert found.priced >= priced - TOLERANCE
+        assert found.restricted is None or found.restricted >= priced - TOLERANCE
 
 
 def test_blocks_are_cut_often_enough_to_be_tested():
@@ -129,7 +133,7 @@ def test_blocks_are_cut_often_enough_to_be_tested():
         instance = Instance(seed)
         for family in families_of(instance):
             found = instance.bound(family, 1, instance.prices)
-            n_cut += not found["is_exact"]
+            n_cut += not found.is_exact
     assert n_cut > 50
 
 
@@ -143,14 +147,14 @@ def test_a_variable_of_one_state_is_not_taken_for_its_neighbour(hole):
     ).augmenter()
     prices = np.zeros((3, 2, 2))
     for number in range(core.n_families()):
-        child, parents = core.family(number)
+        family = core.family(number)
         best = max(
-            oracle.family_score(completed, card, child, parents, "bdeu")
+            oracle.family_score(completed, card, family.child, family.parents, "bdeu")
             for completed in oracle.completions(rows, card)
         )
         found = core.family_bound(number, np.full(2, FREE, np.uint8), prices, 10**6)
-        assert found["merged"] == pytest.approx(best, abs=TOLERANCE)
-        assert found["unpriced"] == pytest.approx(best, abs=TOLERANCE)
+        assert found.merged == pytest.approx(best, abs=TOLERANCE)
+        assert found.unpriced == pytest.approx(best, abs=TOLERANCE)
 
 
 @pytest.mark.parametrize("seed", range(300, 340))
@@ -160,13 +164,14 @@ def test_choices_reach_the_maximum_and_losses_are_what_another_state_costs(seed)
         found = instance.bound(family, 10**6, instance.prices)
         values, seen = instance.values(family, priced=True), instance.seen(family)
         best = max(values.values())
-        assert sorted(found["choices"]) == seen
-        chosen = tuple(found["choices"][c] for c in seen)
+        choices = {choice.cell: choice.value for choice in found.choices}
+        assert sorted(choices) == seen
+        chosen = tuple(choices[c] for c in seen)
         assert values[chosen] == pytest.approx(best, abs=TOLERANCE)
-        for (cell, state), loss in found["losses"].items():
-            position = seen.index(cell)
-            forced = max(v for k, v in values.items() if k[position] == state)
-            assert loss == pytest.approx(best - forced, abs=TOLERANCE)
+        for lost in found.losses:
+            position = seen.index(lost.cell)
+            forced = max(v for k, v in values.items() if k[position] == lost.value)
+            assert lost.loss == pytest.approx(best - forced, abs=TOLERANCE)
 
 
 @pytest.mark.parametrize("max_entries", [2, 10**6])
@@ -175,8 +180,8 @@ def test_any_prices_leave_the_relaxation_an_upper_bound(seed, max_entries):
     instance = Instance(seed)
     families = [{} for _ in instance.card]
     for number in range(instance.core.n_families()):
-        child, parents = instance.core.family(number)
-        bound = instance.bound(number, max_entries, instance.prices)["priced"]
+        child, parents = instance.family(number)
+        bound = instance.bound(number, max_entries, instance.prices).priced
         families[child][frozenset(parents)] = bound
     total, _ = oracle.best_dag(len(instance.card), families)
     tables = [instance.completed(states) for states in instance.all_states()]

@@ -33,29 +33,29 @@ def test_all_completions_are_seen_and_the_best_is_the_proven_one(seed, card):
     data = holed(seed, 12, card, 6)
     problem, found = enumerate_all(data)
     n_completions = np.prod([card[v] for v in problem.variable.tolist()])
-    assert found["is_complete"]
-    assert found["n_completions"] == n_completions
+    assert found.is_complete
+    assert found.n_completions == n_completions
     best = bm.learn_exact(data, seed=1)
     assert best.is_optimal
-    assert found["score"] == pytest.approx(best.score, abs=1e-9)
+    assert found.score == pytest.approx(best.score, abs=1e-9)
 
 
 def test_the_answer_does_not_depend_on_the_threads():
     data = holed(1, 30, (2, 3, 2, 2), 9)
     answers = [enumerate_all(data, n_threads=n)[1] for n in (1, 2, 3)]
-    assert len({answer["score"] for answer in answers}) == 1
-    assert len({answer["completion"].tobytes() for answer in answers}) == 1
+    assert len({answer.score for answer in answers}) == 1
+    assert len({answer.completion.tobytes() for answer in answers}) == 1
 
 
 def test_a_limit_ends_it_early():
     data = holed(2, 60, (2, 2, 2, 2, 2), 40)
     _, found = enumerate_all(data, seconds=0.05)
-    assert not found["is_complete"]
-    assert found["n_completions"] >= 1
+    assert not found.is_complete
+    assert found.n_completions >= 1
 
 
 def test_without_a_hole_there_is_one_completion():
     data = holed(3, 20, (2, 2, 2), 0)
     _, found = enumerate_all(data)
-    assert found["n_completions"] == 1
-    assert found["score"] == pytest.approx(bm.learn_structure(data).score)
+    assert found.n_completions == 1
+    assert found.score == pytest.approx(bm.learn_structure(data).score)

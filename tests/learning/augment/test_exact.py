@@ -1,19 +1,26 @@
 """Exact learning against enumeration of all structures with all completions."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from support import oracle
 from support.strategies import holed_table, linked_rows, random_holes
 
-from bayesmend import IncompleteData, learn_exact, learn_structure
+from bayesmend import IncompleteData, _core, learn_exact, learn_structure
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.constraints import Constraints
-from bayesmend.learning.augment import exact
 from bayesmend.learning.reduction import reduce_to_complete, solve_reduction
 from bayesmend.score import Score, dag_score
 
 KINDS = ["bdeu", "bdeu", "bdeu", "k2", "bic", "aic"]
 TOLERANCE = 1e-6
+
+
+def bound_in_blocks(monkeypatch, max_entries):
+    """Cut the tables of families into blocks of at most so many entries."""
+    options = partial(_core.ExactOptions, max_entries=max_entries)
+    monkeypatch.setattr(_core, "ExactOptions", options)
 
 
 class Instance:
@@ -96,7 +103,7 @@ def test_branch_and_bound_finds_the_optimum_of_up_to_eight_holes(block):
 
 @pytest.mark.parametrize("max_entries", [1, 3, 8])
 def test_bounds_in_blocks_lead_to_the_same_optimum(max_entries, monkeypatch):
-    monkeypatch.setattr(exact, "_MAX_ENTRIES", max_entries)
+    bound_in_blocks(monkeypatch, max_entries)
     for seed in range(3000, 3050):
         instance = Instance(seed)
         check_optimal(instance, instance.learn(), instance.best())
@@ -149,7 +156,7 @@ def test_rows_alike_may_be_completed_alike():
 
 @pytest.mark.parametrize("max_entries", [2, 4096])
 def test_the_bound_holds_at_any_number_of_nodes(max_entries, monkeypatch):
-    monkeypatch.setattr(exact, "_MAX_ENTRIES", max_entries)
+    bound_in_blocks(monkeypatch, max_entries)
     n_stopped = 0
     for seed in range(5000, 5060):
         instance = Instance(seed)
@@ -269,7 +276,7 @@ def hard_table(n_vars=7, n_rows=60, n_holes=24, seed=5):
 
 @pytest.mark.parametrize("max_entries", [16, 4096])
 def test_the_number_of_threads_does_not_matter(max_entries, monkeypatch):
-    monkeypatch.setattr(exact, "_MAX_ENTRIES", max_entries)
+    bound_in_blocks(monkeypatch, max_entries)
     results = [
         learn_exact(hard_table(), n_threads=n, seed=1, restarts=2, node_limit=120)
         for n in (1, 2, 4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bayesmend import _core
 from bayesmend.data.cells import CompletedCells
 from bayesmend.graph.dag import Dag
 from bayesmend.learning.augment.problem import Completion, PatternProblem
@@ -12,12 +13,10 @@ from bayesmend.network.network import Network
 
 __all__ = ["assemble", "note_of", "trace_of"]
 
-MOVES = ("start", "structure", "completion", "flip")
 
-
-def trace_of(entries: list[tuple[float, int, float]]) -> tuple[Step, ...]:
+def trace_of(entries: list[_core.TraceEntry]) -> tuple[Step, ...]:
     """Name the moves of a trace of the core."""
-    return tuple(Step(score, MOVES[kind], t) for score, kind, t in entries)
+    return tuple(Step(entry.score, entry.move.name, entry.seconds) for entry in entries)
 
 
 def assemble(
@@ -28,17 +27,17 @@ def assemble(
 ) -> LearnResult:
     """Fit the network, fill the table and work out the margins."""
     mender = problem.dag_mender(dag)
-    losses, others = mender.margins(completion)
+    margins = mender.margins(completion)
     completed = problem.completed(completion)
     data = problem.data
     cells = CompletedCells(
         rows=problem.rows,
         variables=problem.variables,
         codes=completion[problem.cell],
-        runners_up=others[problem.cell],
+        runners_up=margins.runners_up[problem.cell],
         names=data.names,
         states=data.states,
-        margins=losses[problem.cell],
+        margins=margins.losses[problem.cell],
     )
     network = Network.fit(dag, completed, estimate="posterior", ess=problem.score.ess)
     return LearnResult(

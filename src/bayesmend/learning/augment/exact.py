@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmend import _core
 from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Clock, Progress, available_memory
 from bayesmend.data.table import IncompleteData
@@ -25,13 +26,6 @@ from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
 
 __all__ = ["learn_exact"]
-
-_ENDINGS = (Stopped.NOTHING, Stopped.TIME, Stopped.NODES, Stopped.MEMORY)
-# Price updates at the root and at every other node; settled by measurement.
-_ROOT_STEPS = 40
-_NODE_STEPS = 4
-# Entries of one block of a family's table; what sees more is bounded block by block.
-_MAX_ENTRIES = 256
 
 
 def learn_exact(
@@ -128,55 +122,46 @@ def learn_exact(
     except TimeoutError:
         found = search.hurried(starts, constraints, max_parents, generator)
         return replace(found, method="exact")
-    answer = augmenter.solve(
-        starts,
-        locality,
-        max(gap, TOLERANCE),
-        clock.left or 0.0,
-        node_limit or 0,
-        0.5 * min(available_memory(), 1e15),
-        _ROOT_STEPS,
-        _NODE_STEPS,
-        _MAX_ENTRIES,
-        threads_for(table.n_vars, check_integer("n_threads", n_threads)),
-        clock.reporter(progress, "branch and bound"),
+    options = _core.ExactOptions(
+        locality=locality,
+        gap=max(gap, TOLERANCE),
+        max_nodes=node_limit or 0,
+        max_bytes=0.5 * min(available_memory(), 1e15),
+        n_threads=threads_for(table.n_vars, check_integer("n_threads", n_threads)),
     )
-    return _result(problem, answer, clock)
+    report = clock.reporter(progress, "branch and bound")
+    answer = augmenter.solve(starts, options, clock.left or 0.0, report)
+    return _result(problem, answer, locality, clock)
 
 
 def _result(
-    problem: PatternProblem, answer: dict[str, Any], clock: Clock
+    problem: PatternProblem, answer: _core.ExactResult, locality: int, clock: Clock
 ) -> LearnResult:
-    score = float(answer["score"])
-    stopped = _ENDINGS[answer["ending"]]
-    if answer["is_interrupted"] and stopped is Stopped.TIME:
-        stopped = Stopped.INTERRUPT
-    bound = max(float(answer["bound"]), score)
     detail = {
-        "nodes": answer["n_nodes"],
+        "nodes": answer.n_nodes,
         "cells": problem.n_cells,
         "patterns": len(problem.weight),
-        "families": answer["n_families"],
-        "families_left_at_root": answer["n_alive"],
-        "first_score": answer["start_score"],
-        "root_bound": _finite(answer["root_bound"]),
-        "priced_root_bound": _finite(answer["priced_root_bound"]),
+        "families": answer.n_families,
+        "families_left_at_root": answer.n_alive,
+        "first_score": answer.start_score,
+        "root_bound": _finite(answer.root_bound),
+        "priced_root_bound": _finite(answer.priced_root_bound),
         **note_of(problem),
     }
     # The pair of the local search is certified as long as nothing better was found.
     is_local = (
-        answer["start_is_certified"] and score <= answer["start_score"] + TOLERANCE
+        answer.start_is_certified and answer.score <= answer.start_score + TOLERANCE
     )
     return assemble(
         problem,
-        problem.dag(answer["parents"]),
-        answer["completion"],
-        bound=bound,
-        certificate=Certificate.of(score, bound, is_local=is_local),
-        locality=answer["locality"] if is_local else None,
-        stopped=stopped,
+        problem.dag(answer.parents),
+        answer.completion,
+        bound=answer.bound,
+        certificate=Certificate.of(answer.score, answer.bound, is_local=is_local),
+        locality=locality if is_local else None,
+        stopped=Stopped(answer.ending.name),
         method="exact",
-        trace=trace_of(answer["trace"]),
+        trace=trace_of(answer.trace),
         seconds=clock.seconds,
         detail=detail,
     )

@@ -206,27 +206,25 @@ class LocalSearch:
             threads_for(problem.data.n_vars, self.n_threads),
             clock.reporter(self.progress, "local search"),
         )
-        is_local = answer["is_certified"]
+        is_local = answer.is_certified
         # Without a hole the structure alone is decided, and that exactly.
         is_exact = problem.n_cells == 0 and is_local
-        bound = answer["score"] if is_exact else float("inf")
+        bound = answer.score if is_exact else float("inf")
         return assemble(
             problem,
-            problem.dag(answer["parents"]),
-            answer["completion"],
+            problem.dag(answer.parents),
+            answer.completion,
             bound=bound,
-            certificate=Certificate.of(answer["score"], bound, is_local=is_local),
+            certificate=Certificate.of(answer.score, bound, is_local=is_local),
             locality=locality if is_local else None,
-            stopped=Stopped.early(
-                is_early=answer["is_stopped"], is_interrupted=answer["is_interrupted"]
-            ),
+            stopped=Stopped(answer.ending.name),
             method="local",
-            trace=trace_of(answer["trace"]),
+            trace=trace_of(answer.trace),
             seconds=clock.seconds,
             detail={
                 "starts": len(starts),
-                "best_start": answer["best_start"],
-                "structures_solved": answer["n_solves"],
+                "best_start": answer.best_start,
+                "structures_solved": answer.n_solves,
                 **note_of(problem),
             },
         )
@@ -337,12 +335,11 @@ class LocalSearch:
     def _complete(self, reached: _Reached, left: float | None) -> bool:
         """Improve the completion of a structure; tell whether Ctrl-C came."""
         mender = self.problem.dag_mender(reached.dag)
-        better, interrupted = mender.improve(reached.completion, left or 0.0)
-        score = float(mender.score(better))
-        if score > reached.score + 1e-9:
-            reached.trace.append(Step(score, "completion", self.clock.seconds))
-        reached.completion, reached.score = better, score
-        return bool(interrupted)
+        better = mender.improve(reached.completion, left or 0.0)
+        if better.score > reached.score + 1e-9:
+            reached.trace.append(Step(better.score, "completion", self.clock.seconds))
+        reached.completion, reached.score = better.completion, better.score
+        return better.ending == _core.Ending.interrupt
 
     def _finish(self, best: _Reached, best_start: int, n_starts: int) -> LearnResult:
         return assemble(
