@@ -76,9 +76,11 @@ class SearchCall {
   // Runs work(stop) in a thread of its own while this one polls.
   template <class Work>
   void run_aside(Work&& work) {
+    // Work begins however little time there is: it may always give some answer.
+    const Stop watch(0.0, [this] { return stop_.poll(), false; });
     {
       nb::gil_scoped_release nogil;
-      parallel_for(1, 1, stop_, [&](std::size_t, std::size_t) { work(stop_); }, Caller::waits);
+      parallel_for(1, 1, watch, [&](std::size_t, std::size_t) { work(stop_); }, Caller::waits);
     }
     raise_others();
   }
