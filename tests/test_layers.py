@@ -18,6 +18,7 @@ CPP = ROOT / "cpp"
 # package stands for all of its modules, which form no cycle among themselves.
 LAYERS = [
     "errors",
+    "_docs",
     "_spelling",
     "seed",
     "_checks",

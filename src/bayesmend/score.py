@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend._checks import check_choice, check_integer, check_number
+from bayesmend._docs import documented
 from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData, require_complete
 from bayesmend.errors import DataError, ParameterError
@@ -154,19 +155,13 @@ class Families:
         return f"Families({len(self)} families)"
 
 
+@documented
 class FamilyScorer:
     """Score families of one complete table again and again.
 
     Parameters
     ----------
-    data : IncompleteData, frame, array, mapping or path
-        A table without missing cells.
-    score : Score or str, default="bdeu"
-        The rule, or its name.
-    ess : float, optional
-        Equivalent sample size, 1 by default; a `Score` has its own.
-    n_threads : int, default=0
-        Number of threads; 0 means one per core. The scores do not depend on it.
+    {complete_data, score, ess, n_threads}
 
     Examples
     --------
@@ -199,6 +194,7 @@ class FamilyScorer:
             float(self.score.arc_penalty),
         )
 
+    @documented
     @classmethod
     def expecting(
         cls,
@@ -222,8 +218,7 @@ class FamilyScorer:
             The probabilities of the network, flat.
         score : Score
             The rule.
-        n_threads : int, default=0
-            Number of threads; 0 means one per core. The scores do not depend on it.
+        {n_threads}
         max_memory : float
             Bytes for posteriors of holes; those that do not fit are computed anew.
         """
@@ -270,6 +265,7 @@ class FamilyScorer:
         return float(self.families(Families.from_pairs(pairs)).sum())
 
 
+@documented
 def family_score(
     data: Any,
     child: str,
@@ -282,16 +278,12 @@ def family_score(
 
     Parameters
     ----------
-    data : IncompleteData, frame, array, mapping or path
-        A table without missing cells.
+    {complete_data}
     child : str
         Name of the child.
     parents : sequence of str, default=()
         Names of its parents.
-    score : Score or str, default="bdeu"
-        The rule, or its name.
-    ess : float, optional
-        Equivalent sample size, 1 by default; a `Score` has its own.
+    {score, ess}
 
     Returns
     -------
@@ -309,6 +301,7 @@ def family_score(
     return FamilyScorer(data, score=score, ess=ess, n_threads=1).family(child, parents)
 
 
+@documented
 def score_families(
     data: Any,
     families: Families | Iterable[tuple[str, Sequence[str]]],
@@ -321,16 +314,10 @@ def score_families(
 
     Parameters
     ----------
-    data : IncompleteData, frame, array, mapping or path
-        A table without missing cells.
+    {complete_data}
     families : Families or iterable of (child, parents)
         Indices in compressed form, or pairs of names.
-    score : Score or str, default="bdeu"
-        The rule, or its name.
-    ess : float, optional
-        Equivalent sample size, 1 by default; a `Score` has its own.
-    n_threads : int, default=0
-        Number of threads; 0 means one per core. The scores do not depend on it.
+    {score, ess, n_threads}
 
     Returns
     -------

@@ -16,6 +16,7 @@ Any of them may end in ``.gz``.
 import os
 from importlib import import_module
 
+from bayesmend._docs import documented
 from bayesmend._files import PathLike, file_suffix, write_text
 from bayesmend.errors import ParameterError
 from bayesmend.formats.text import read_source
@@ -76,6 +77,7 @@ def read_network(path: PathLike) -> Network:
     return network
 
 
+@documented
 def write_network(network: Network, path: PathLike) -> None:
     """Write a network; the suffix of the file says in which format.
 
@@ -85,8 +87,7 @@ def write_network(network: Network, path: PathLike) -> None:
 
     Parameters
     ----------
-    network : Network
-        The network.
+    {network}
     path : str or path
         As for :func:`read_network`, or ending in ``.dot`` or ``.gv``.
 

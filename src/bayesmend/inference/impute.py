@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_choice, check_integer
+from bayesmend._docs import documented
 from bayesmend._spelling import spell
 from bayesmend.data.cells import CompletedCells
 from bayesmend.data.discretize import Cutting, Discretization
@@ -132,6 +133,7 @@ class Imputation:
         return f"Imputation({self.method}, {n_cells:,} cells{tables})"
 
 
+@documented
 def impute(
     network: Network,
     data: Any,
@@ -154,8 +156,7 @@ def impute(
 
     Parameters
     ----------
-    network : Network
-        The network.
+    {network}
     data : IncompleteData, frame, array, mapping or path
         A table with holes. Variables are matched by name and states by label.
     method : {"mpe", "marginal", "draw"}, default="mpe"
@@ -179,8 +180,7 @@ def impute(
     discretize : mapping or Discretization, optional
         How numbers are cut into the states of the network, unless `data` is an
         ``IncompleteData``; their columns come back as intervals.
-    n_threads : int, default=0
-        Threads to use, 0 for all cores. The answer does not depend on it.
+    {n_threads}
     max_memory : float, default=2**30
         Bytes that the tables of exact inference may take, and the completed tables
         and their cells when there are several draws.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer
+from bayesmend._docs import documented
 from bayesmend.data.table import IncompleteData
 from bayesmend.inference.align import read_for
 from bayesmend.inference.conflict import require_possible
@@ -73,6 +74,7 @@ class MostProbable:
         return f"MostProbable({rows:,} rows, {holes:,} holes)"
 
 
+@documented
 def most_probable(
     network: Network,
     data: Any,
@@ -88,18 +90,14 @@ def most_probable(
 
     Parameters
     ----------
-    network : Network
-        The network.
+    {network}
     data : IncompleteData, frame, array, mapping or path
         A table with holes. Variables are matched by name and states by label; what the
         network does not know is left out (`impute` keeps it).
     allow_absent : bool, default=False
         Whether the table may lack variables of the network; these are then missing in
         every row, and come last in the result.
-    n_threads : int, default=0
-        Threads to use, 0 for all cores. The answer does not depend on it.
-    max_memory : float, default=2**30
-        Bytes that the tables of the elimination may take.
+    {n_threads, max_memory}
 
     Returns
     -------
@@ -230,6 +228,7 @@ def log_evidence(
     return weigh(network, new.cells, none, engine)[2]
 
 
+@documented
 def draw_completions(
     network: Network,
     data: Any,
@@ -250,8 +249,7 @@ def draw_completions(
         As in `marginals`.
     n_draws : int, default=1
         Number of completed tables.
-    seed : int, Generator or None
-        Source of randomness: the same seed gives the same tables.
+    {seed}
 
     Warns
     -----

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._docs import documented
 from bayesmend._spelling import spell
 from bayesmend.data.states import (
     MISSING,
@@ -137,6 +138,7 @@ class Answer:
         return f"Answer({about}{' | ' if given else ''}{given})"
 
 
+@documented
 def query(
     network: Network,
     targets: str | Sequence[str] | None = None,
@@ -153,8 +155,7 @@ def query(
 
     Parameters
     ----------
-    network : Network
-        The network.
+    {network}
     targets : str or sequence of str, optional
         The variables asked about; by default all that are not given.
     given : mapping, optional
@@ -168,10 +169,7 @@ def query(
         Number of samples, for weighting.
     seed : int, Generator or None
         Source of randomness, for weighting.
-    n_threads : int, default=0
-        Threads to use, 0 for all cores. The answer does not depend on it.
-    max_memory : float, default=2**30
-        Bytes that the tables of exact inference may take.
+    {n_threads, max_memory}
 
     Returns
     -------

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 from bayesmend._checks import check_choice
 from bayesmend._clock import Clock, Progress
+from bayesmend._docs import documented
 from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import InferenceError, ParameterError
@@ -35,6 +36,7 @@ _AUTO_SECONDS = 60.0
 _MANY_HOLES, _LARGE_SHARE = 100, 0.05
 
 
+@documented
 def learn(
     data: Any,
     *,
@@ -69,12 +71,7 @@ def learn(
         Else exact for up to 20 variables within half the time limit (or of a minute);
         without a proof by then, the local optimum from there, with the bound. Local
         beyond 20 variables. ``chosen`` says what it chose.
-    score : Score or str, default="bdeu"
-        The rule, or its name: bdeu, k2, bic, aic.
-    ess : float, optional
-        Equivalent sample size, 1 by default; a `Score` has its own.
-    max_parents : int, default=3
-        Largest number of parents.
+    {score, ess, max_parents}
     locality : int, optional
         How many cells may change at once in the local search of ``exact`` and
         ``local``; 1 by default.
@@ -82,21 +79,14 @@ def learn(
         Starts of the local search drawn at random, beside the one from the modes.
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
         Structure solver of ``local``; see `learn_local`.
-    constraints : Constraints, optional
-        Required and forbidden arcs, tiers, limits of single variables.
+    {constraints}
     gap : float, optional
         Stop the proof of ``exact`` when the score is known to be within so many nats
         of the best; 0 by default.
-    time_limit : float, optional
-        Seconds; the best answer so far is returned.
+    {time_limit}
     max_memory : float, optional
         Bytes that the tables of exact inference may take in ``em``; 2**30 by default.
-    seed : int, Generator or None
-        Source of randomness: the same seed gives the same answer.
-    n_threads : int, default=0
-        Number of threads; 0 means one per core. The answer does not depend on it.
-    progress : callable, optional
-        Told (what, best score, seconds) now and then.
+    {seed, n_threads, progress}
 
     Returns
     -------

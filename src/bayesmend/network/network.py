@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend._checks import check_integer
+from bayesmend._docs import documented
 from bayesmend.data.encode import check_labels
 from bayesmend.data.states import Label, as_label
 from bayesmend.data.table import IncompleteData, require_complete
@@ -165,6 +166,7 @@ class Network:
         """Number of free parameters: a table row of r states has r - 1."""
         return sum(len(cpt) * (cpt.shape[1] - 1) for cpt in self.cpts)
 
+    @documented
     def sample(
         self, n_rows: int, *, seed: Seed = None, n_threads: int = 0
     ) -> IncompleteData:
@@ -177,8 +179,7 @@ class Network:
         seed : int, numpy.random.Generator or None, default=None
             Source of randomness. With an integer, the first rows are the same
             whatever ``n_rows``.
-        n_threads : int, default=0
-            Threads to use, 0 for all cores. The rows do not depend on it.
+        {n_threads}
 
         Returns
         -------
@@ -194,6 +195,7 @@ class Network:
         cells.flags.writeable = False  # so that it need not be copied
         return IncompleteData.from_codes(cells.T, names=self.names, states=self.states)
 
+    @documented
     def log_likelihood(self, data: Any, *, n_threads: int = 0) -> NDArray[np.float64]:
         """Return the log-probability of each row of a complete table.
 
@@ -205,8 +207,7 @@ class Network:
         ----------
         data : IncompleteData, frame, array, mapping or path
             A table over the variables of the network, without missing cells.
-        n_threads : int, default=0
-            Threads to use, 0 for all cores. The result does not depend on it.
+        {n_threads}
 
         Returns
         -------

@@ -13,6 +13,7 @@ import numpy as np
 
 from bayesmend import _core
 from bayesmend._checks import check_choice, check_integer, check_number
+from bayesmend._docs import documented
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ParentRules
@@ -29,6 +30,7 @@ _EXHAUSTIVE_SECONDS = 20.0
 _MAX_SETS = 5000
 
 
+@documented
 def candidate_parents(
     data: Any,
     *,
@@ -46,16 +48,7 @@ def candidate_parents(
 
     Parameters
     ----------
-    data : IncompleteData, frame, array, mapping or path
-        A table without missing cells.
-    score : Score or str, default="bdeu"
-        The rule, or its name.
-    ess : float, optional
-        Equivalent sample size, 1 by default; a `Score` has its own.
-    max_parents : int, default=3
-        Largest size of a set.
-    constraints : Constraints, optional
-        Required and forbidden arcs, tiers, limits of single variables.
+    {complete_data, score, ess, max_parents, constraints}
     search : {"auto", "all", "promising"}, default="auto"
         ``all``: every set within the limits, less what a bound shows to be of no use.
         ``promising``: best-first, by the score that sets would have if the
@@ -69,8 +62,7 @@ def candidate_parents(
         depends on the speed of the machine.
     seed_dag : Dag, optional
         With ``promising``: the parent sets of this DAG, and their subsets, come first.
-    n_threads : int, default=0
-        Number of threads; 0 means one per core.
+    {n_threads}
 
     Returns
     -------

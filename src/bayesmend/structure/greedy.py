@@ -9,6 +9,7 @@ import numpy as np
 from bayesmend import _core
 from bayesmend._checks import check_integer
 from bayesmend._clock import Clock, Progress
+from bayesmend._docs import documented
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ParentRules
 from bayesmend.graph.dag import Dag
@@ -23,6 +24,7 @@ RESTARTS = 100
 """Climbs from random changes of the best DAG, unless told otherwise."""
 
 
+@documented
 def climb(
     data: Any,
     *,
@@ -43,16 +45,7 @@ def climb(
 
     Parameters
     ----------
-    data : IncompleteData, frame, array, mapping or path
-        A table without missing cells.
-    score : Score or str, default="bdeu"
-        The rule, or its name.
-    ess : float, optional
-        Equivalent sample size, 1 by default; a `Score` has its own.
-    max_parents : int, default=3
-        Largest number of parents.
-    constraints : Constraints, optional
-        Required and forbidden arcs, tiers, limits of single variables.
+    {complete_data, score, ess, max_parents, constraints}
     start : Dag, optional
         Where to start; by default from the required arcs alone.
     tabu_length : int, default=20
@@ -61,14 +54,7 @@ def climb(
         The climb goes on through so many changes without a gain.
     restarts : int, default=100
         Climbs from random changes of the best DAG.
-    time_limit : float, optional
-        Seconds; the best DAG so far is returned.
-    seed : int, Generator or None
-        Source of randomness of the restarts.
-    n_threads : int, default=0
-        Number of threads; 0 means one per core. The result does not depend on it.
-    progress : callable, optional
-        Told (what, best score, seconds) now and then.
+    {time_limit, seed, n_threads, progress}
 
     Returns
     -------

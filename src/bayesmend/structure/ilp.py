@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Progress
+from bayesmend._docs import documented
 from bayesmend.errors import MissingDependencyError
 from bayesmend.graph.dag import Dag
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["solve_ilp"]
 
 
+@documented
 def solve_ilp(
     parent_sets: ParentSets,
     *,
@@ -45,10 +47,7 @@ def solve_ilp(
 
     Parameters
     ----------
-    parent_sets : ParentSets
-        Candidates and their scores.
-    time_limit : float, optional
-        Seconds after which the best DAG so far is returned with its bound.
+    {parent_sets, time_limit}
     gap : float, default=0.0
         Stop as soon as bound minus score is at most this, in nats.
     node_limit : int, optional

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bayesmend._clock import Clock, Progress
+from bayesmend._docs import documented
 from bayesmend.data.table import IncompleteData
 from bayesmend.graph.constraints import Constraints, ParentRules
 from bayesmend.graph.dag import Dag
@@ -42,6 +43,7 @@ class StructureResult(Solution):
     network: Network
 
 
+@documented
 def learn_structure(
     data: Any,
     *,
@@ -60,29 +62,14 @@ def learn_structure(
 
     Parameters
     ----------
-    data : IncompleteData, frame, array, mapping or path
-        A table without missing cells.
-    score : Score or str, default="bdeu"
-        The rule, or its name.
-    ess : float, optional
-        Equivalent sample size, 1 by default; a `Score` has its own.
-    max_parents : int, default=3
-        Largest number of parents.
+    {complete_data, score, ess, max_parents}
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
         As in `solve`; ``greedy`` climbs directly on the data.
-    constraints : Constraints, optional
-        Required and forbidden arcs, tiers, limits of single variables.
+    {constraints}
     max_sets : int, optional
         Where there are too many parent sets to score them all: how many to score per
         variable.
-    time_limit : float, optional
-        Seconds for everything; the best answer so far is returned.
-    seed : int, Generator or None
-        Source of randomness.
-    n_threads : int, default=0
-        Number of threads; 0 means one per core.
-    progress : callable, optional
-        Told (what, best score, seconds) now and then.
+    {time_limit, seed, n_threads, progress}
 
     Returns
     -------

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bayesmend import _core
 from bayesmend._checks import check_integer
 from bayesmend._clock import Clock, Progress
+from bayesmend._docs import documented
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
@@ -25,6 +26,7 @@ from bayesmend.structure.solution import (
 __all__ = ["solve_order"]
 
 
+@documented
 def solve_order(
     parent_sets: ParentSets,
     *,
@@ -46,8 +48,7 @@ def solve_order(
 
     Parameters
     ----------
-    parent_sets : ParentSets
-        The candidates.
+    {parent_sets}
     time_limit : float, optional
         Seconds. Without a limit every chain ends by `patience` and the result depends
         on `seed` alone.
@@ -60,12 +61,7 @@ def solve_order(
         end before the time limit where there is one.
     max_window : int, default=3
         Longest window that is moved as a whole.
-    seed : int, Generator or None
-        Source of randomness.
-    n_threads : int, default=0
-        Number of threads; 0 means one per core.
-    progress : callable, optional
-        Told (what, best score, seconds) now and then.
+    {seed, n_threads, progress}
 
     Returns
     -------

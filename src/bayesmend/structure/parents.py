@@ -18,13 +18,8 @@ from numpy.typing import NDArray
 from bayesmend._checks import some
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
-from bayesmend.structure.rows import (
-    check_candidates,
-    offsets_of,
-    sorted_candidates,
-)
 
-__all__ = ["Family", "ParentSets"]
+__all__ = ["Family", "ParentSets", "offsets_of", "owners_of"]
 
 Family = tuple[float, tuple[int, ...]]
 """A score and the indices of the parents it belongs to."""
@@ -84,7 +79,7 @@ class ParentSets:
             array.flags.writeable = False
             object.__setattr__(self, field, array)
         object.__setattr__(self, "names", tuple(self.names))
-        check_candidates(self)
+        _check_candidates(self)
 
     @classmethod
     def from_lists(
@@ -135,7 +130,7 @@ class ParentSets:
 
         Members must be ascending within each candidate.
         """
-        order = sorted_candidates(offsets, scores, member_offsets, members)
+        order = _sorted_candidates(offsets, scores, member_offsets, members)
         sizes = np.diff(member_offsets)[order]
         new_offsets = offsets_of(sizes)
         shift = np.repeat(np.asarray(member_offsets)[order] - new_offsets[:-1], sizes)
@@ -260,3 +255,151 @@ class ParentSets:
             f"ParentSets(n_vars={self.n_vars}, n_sets={self.n_sets}, "
             f"max_members={largest})"
         )
+
+
+def offsets_of(sizes: Any) -> NDArray[np.int64]:
+    """Offsets of rows of these sizes."""
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
+
+
+def owners_of(offsets: NDArray[Any]) -> NDArray[np.int64]:
+    """Row of every item."""
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def _check_candidates(sets: ParentSets) -> None:
+    """Raise ``ParameterError`` unless the candidates are whole, sensible and sorted."""
+    _check_shape(sets)
+    _check_values(sets)
+    _check_members(sets)
+    _check_order(sets)
+
+
+def _check_shape(sets: ParentSets) -> None:
+    names = sets.names
+    if len(set(names)) != len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        msg = f"names must be distinct. Got {twice!r} twice."
+        raise ParameterError(msg)
+    for field, count in (("offsets", len(names)), ("member_offsets", len(sets.scores))):
+        offsets = getattr(sets, field)
+        total = len(sets.scores) if field == "offsets" else len(sets.members)
+        if len(offsets) != count + 1 or offsets[0] != 0 or offsets[-1] != total:
+            msg = (
+                f"{field} must hold {count + 1} numbers from 0 to {total}. Got "
+                f"{len(offsets)} from {offsets[0] if len(offsets) else 'none'} to "
+                f"{offsets[-1] if len(offsets) else 'none'} instead."
+            )
+            raise ParameterError(msg)
+        if (np.diff(offsets) < 0).any():
+            msg = f"{field} must never decrease."
+            raise ParameterError(msg)
+    empty = np.flatnonzero(np.diff(sets.offsets) == 0)
+    if len(empty):
+        msg = (
+            f"variable {names[empty[0]]!r} has no candidate parent set. Give it at "
+            "least one, for example the empty set."
+        )
+        raise ParameterError(msg)
+
+
+def _check_values(sets: ParentSets) -> None:
+    names, owner = sets.names, owners_of(sets.offsets)
+    bad = np.flatnonzero(np.isnan(sets.scores) | (sets.scores == np.inf))
+    if len(bad):
+        c = bad[0]
+        msg = (
+            f"a score must be a number below infinity. Variable {names[owner[c]]!r} "
+            f"with parents {sets.members_of(c)} has {sets.scores[c]} instead."
+        )
+        raise ParameterError(msg)
+    holder = np.repeat(owner, np.diff(sets.member_offsets))
+    bad = np.flatnonzero((sets.members < 0) | (sets.members >= len(names)))
+    if len(bad):
+        msg = (
+            f"parents must be indices from 0 to {len(names) - 1}. Variable "
+            f"{names[holder[bad[0]]]!r} has a candidate with {sets.members[bad[0]]}."
+        )
+        raise ParameterError(msg)
+    bad = np.flatnonzero(sets.members == holder)
+    if len(bad):
+        msg = (
+            f"variable {names[holder[bad[0]]]!r} is a parent of itself in a candidate."
+        )
+        raise ParameterError(msg)
+
+
+def _check_members(sets: ParentSets) -> None:
+    owner = owners_of(sets.offsets)
+    inside = owners_of(sets.member_offsets)
+    bad = np.flatnonzero((np.diff(sets.members) <= 0) & (np.diff(inside) == 0))
+    if len(bad):
+        c = inside[bad[0]]
+        msg = (
+            "the members of a candidate must be distinct and ascending. Variable "
+            f"{sets.names[owner[c]]!r} has {sets.members_of(c)} instead."
+        )
+        raise ParameterError(msg)
+
+
+def _check_order(sets: ParentSets) -> None:
+    owner = owners_of(sets.offsets)
+    keys = _set_keys(sets.member_offsets, sets.members)
+    by_key = np.lexsort((keys, owner))
+    same = (np.diff(keys[by_key]) == 0) & (np.diff(owner[by_key]) == 0)
+    for k in np.flatnonzero(same):
+        members = sets.members_of(by_key[k])
+        if members == sets.members_of(by_key[k + 1]):
+            msg = (
+                f"variable {sets.names[owner[by_key[k]]]!r} has the candidate "
+                f"{members} twice. Keep one of them."
+            )
+            raise ParameterError(msg)
+    if ((sets.scores[1:] > sets.scores[:-1]) & (np.diff(owner) == 0)).any():
+        msg = (
+            "candidates must be in descending order of score. Use from_arrays to sort."
+        )
+        raise ParameterError(msg)
+
+
+def _set_keys(
+    member_offsets: NDArray[np.int64], members: NDArray[np.int32]
+) -> NDArray[np.uint64]:
+    """Give every set a number; different sets share one only by rare accident."""
+    words = members.astype(np.uint64) + np.uint64(1)
+    with np.errstate(over="ignore"):
+        words = words * np.uint64(0x9E3779B97F4A7C15)
+        words = (words ^ (words >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+        total = np.concatenate(([np.uint64(0)], np.cumsum(words, dtype=np.uint64)))
+        keys: NDArray[np.uint64] = (
+            total[member_offsets[1:]] - total[member_offsets[:-1]]
+        )
+    return keys
+
+
+def _sorted_candidates(
+    offsets: NDArray[Any],
+    scores: NDArray[Any],
+    member_offsets: NDArray[Any],
+    members: NDArray[Any],
+) -> NDArray[np.int64]:
+    """Candidates by variable, descending score, number of members and members."""
+    owner, sizes = owners_of(offsets), np.diff(member_offsets)
+    scores, members = np.asarray(scores), np.asarray(members)
+    order = np.lexsort((sizes, -scores, owner))
+    tied = (
+        (np.diff(owner[order]) == 0)
+        & (scores[order][1:] == scores[order][:-1])
+        & (np.diff(sizes[order]) == 0)
+    )
+    group = np.cumsum(np.append(True, ~tied)) if len(order) else order
+    in_tie = np.append(tied, False) | np.append(False, tied)
+    for size in np.unique(sizes[order[np.flatnonzero(in_tie)]]):
+        places = np.flatnonzero(in_tie & (sizes[order] == size))
+        chosen = order[places]
+        starts = np.asarray(member_offsets)[chosen]
+        keys = [members[starts + k] for k in range(size - 1, -1, -1)]
+        order[places] = chosen[np.lexsort((*keys, group[places]))]
+    return order

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from bayesmend import _core
 from bayesmend._checks import some
 from bayesmend.errors import ParameterError
-from bayesmend.structure.parents import ParentSets
-from bayesmend.structure.rows import offsets_of, owners_of
+from bayesmend.structure.parents import ParentSets, offsets_of, owners_of
 
 __all__ = ["Problem"]
 

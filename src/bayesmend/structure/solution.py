@@ -12,8 +12,7 @@ from bayesmend._checks import some
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 from bayesmend.outcome import Outcome
-from bayesmend.structure.parents import ParentSets
-from bayesmend.structure.rows import owners_of
+from bayesmend.structure.parents import ParentSets, owners_of
 
 __all__ = [
     "Solution",

@@ -10,6 +10,7 @@ from typing import Any
 
 from bayesmend._checks import check_choice
 from bayesmend._clock import Clock, Progress, available_memory
+from bayesmend._docs import documented
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
@@ -36,6 +37,7 @@ _ILP_SECONDS = 60.0
 _FIRST_PATIENCE = 20
 
 
+@documented
 def solve(
     parent_sets: ParentSets,
     *,
@@ -50,24 +52,17 @@ def solve(
 
     Parameters
     ----------
-    parent_sets : ParentSets
-        The candidates and their scores.
+    {parent_sets}
     solver : {"auto", "subsets", "ilp", "order"} or callable, default="auto"
         ``subsets``: dynamic programming, exact, up to about 26 variables. ``ilp``:
         integer programming, exact, tens of variables. ``order``: local search,
         thousands of variables. ``auto`` chooses by size and says what it chose. A
         callable gets the candidates and returns a Dag, a Solution or the parents of
         each variable.
-    time_limit : float, optional
-        Seconds; the best answer so far is returned with the bound known by then.
+    {time_limit}
     start : Dag, optional
         A good DAG to start from.
-    seed : int, Generator or None
-        Source of randomness.
-    n_threads : int, default=0
-        Number of threads; 0 means one per core.
-    progress : callable, optional
-        Told (what, best score, seconds) now and then.
+    {seed, n_threads, progress}
 
     Returns
     -------

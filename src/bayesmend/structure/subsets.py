@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bayesmend import _core
 from bayesmend._checks import check_integer
 from bayesmend._clock import Clock, Progress, available_memory
+from bayesmend._docs import documented
 from bayesmend._spelling import spell
 from bayesmend.errors import ParameterError
 from bayesmend.outcome import Certificate, Stopped
@@ -22,6 +23,7 @@ __all__ = ["best_through", "solve_subsets", "subsets_memory"]
 _MAX_VARS = 30
 
 
+@documented
 def solve_subsets(
     parent_sets: ParentSets,
     *,
@@ -33,15 +35,11 @@ def solve_subsets(
 
     Parameters
     ----------
-    parent_sets : ParentSets
-        The candidates.
+    {parent_sets}
     time_limit : float, optional
         Seconds; when they run out, or at Ctrl-C, a short order search gives the
         answer, with the bound known before.
-    n_threads : int, default=0
-        Number of threads; 0 means one per core. The result does not depend on it.
-    progress : callable, optional
-        Told (what, best score, seconds) now and then.
+    {n_threads, progress}
 
     Returns
     -------
@@ -73,15 +71,13 @@ def solve_subsets(
     return _solution(parent_sets, choices, score, clock)
 
 
+@documented
 def best_through(parent_sets: ParentSets, *, n_threads: int = 0) -> NDArray[np.float64]:
     """Give for each candidate the score of the best DAG that uses it.
 
     Parameters
     ----------
-    parent_sets : ParentSets
-        The candidates.
-    n_threads : int, default=0
-        Number of threads; 0 means one per core.
+    {parent_sets, n_threads}
 
     Returns
     -------

@@ -10,6 +10,7 @@ import numpy as np
 from bayesmend import _core
 from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Clock, Progress, available_memory
+from bayesmend._docs import documented
 from bayesmend.data.table import IncompleteData
 from bayesmend.graph.constraints import Constraints
 from bayesmend.learning.augment.answer import assemble, note_of, trace_of
@@ -28,6 +29,7 @@ from bayesmend.seed import Seed, as_generator
 __all__ = ["learn_exact"]
 
 
+@documented
 def learn_exact(
     data: Any,
     *,
@@ -54,29 +56,15 @@ def learn_exact(
     ----------
     data : IncompleteData, frame, array, mapping or path
         A table with missing cells, of up to about 20 variables.
-    score : Score or str, default="bdeu"
-        The rule, or its name.
-    ess : float, optional
-        Equivalent sample size, 1 by default; a `Score` has its own.
-    max_parents : int, default=3
-        Largest number of parents.
+    {score, ess, max_parents}
     locality, restarts : int
         Of the local search that gives the first pair; see `learn_local`.
-    constraints : Constraints, optional
-        Required and forbidden arcs, tiers, limits of single variables.
-    time_limit : float, optional
-        Seconds; then the best pair, the bound and the gap are returned. So they are at
-        Ctrl-C.
+    {constraints, time_limit}
     gap : float, default=0.0
         Stop when the score is proven to be within so many nats of the best.
     node_limit : int, optional
         Stop after so many nodes.
-    seed : int, Generator or None
-        Source of the draws of the local search.
-    n_threads : int, default=0
-        Number of threads; 0 means one per core. The result does not depend on it.
-    progress : callable, optional
-        Told (what, best score, seconds) now and then.
+    {seed, n_threads, progress}
 
     Returns
     -------

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayesmend import _core
 from bayesmend._checks import check_integer
 from bayesmend._clock import Clock, Progress, available_memory
+from bayesmend._docs import documented
 from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
@@ -35,6 +36,7 @@ __all__ = ["learn_local"]
 _EXACT_VARS = 20
 
 
+@documented
 def learn_local(
     data: Any,
     *,
@@ -58,12 +60,7 @@ def learn_local(
     ----------
     data : IncompleteData, frame, array, mapping or path
         A table with missing cells.
-    score : Score or str, default="bdeu"
-        The rule, or its name.
-    ess : float, optional
-        Equivalent sample size, 1 by default; a `Score` has its own.
-    max_parents : int, default=3
-        Largest number of parents.
+    {score, ess, max_parents}
     locality : int, default=1
         The paper's t: the result is the best among all pairs whose completion differs
         in at most so many cells (a cell stands for that of all rows alike). Checked for
@@ -83,16 +80,7 @@ def learn_local(
         variables; only then is the result certified. The others, and ``auto`` beyond,
         alternate structure and completion: the result is a local optimum of these two
         steps.
-    constraints : Constraints, optional
-        Required and forbidden arcs, tiers, limits of single variables.
-    time_limit : float, optional
-        Seconds; the best pair so far is returned.
-    seed : int, Generator or None
-        Source of the draws.
-    n_threads : int, default=0
-        Number of threads; 0 means one per core. The result does not depend on it.
-    progress : callable, optional
-        Told (what, best score, seconds) now and then.
+    {constraints, time_limit, seed, n_threads, progress}
 
     Returns
     -------

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Clock, Progress
+from bayesmend._docs import documented
 from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ConvergenceWarning
@@ -35,6 +36,7 @@ __all__ = ["complete_by_em", "learn_em"]
 _FEW_STEPS, _COARSE = 5, 1e-3
 
 
+@documented
 def learn_em(
     data: Any,
     *,
@@ -66,10 +68,7 @@ def learn_em(
         A table, with or without holes.
     score : Score or str, default="bdeu"
         The rule by which structures are compared on expected counts, or its name.
-    ess : float, optional
-        Equivalent sample size, 1 by default; a `Score` has its own.
-    max_parents : int, default=3
-        Largest number of parents.
+    {ess, max_parents}
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
         Finds a structure for given counts, as in `learn_structure`. ``auto`` is exact
         up to 12 variables and climbs beyond.
@@ -86,18 +85,7 @@ def learn_em(
         Largest number of structure steps from one start.
     tol : float, default=1e-6
         Parameters have converged when an iteration gains less per row (in nats).
-    constraints : Constraints, optional
-        Required and forbidden arcs, tiers, limits of single variables.
-    max_memory : float, default=2**30
-        Bytes that the tables of exact inference may take.
-    time_limit : float, optional
-        Seconds; the best network so far is returned.
-    seed : int, Generator or None
-        Source of randomness: the same seed gives the same answer.
-    n_threads : int, default=0
-        Number of threads; 0 means one per core. The answer does not depend on it.
-    progress : callable, optional
-        Told (what, best score, seconds) now and then.
+    {constraints, max_memory, time_limit, seed, n_threads, progress}
 
     Returns
     -------

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Clock
+from bayesmend._docs import documented
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ConvergenceWarning, DataError
@@ -68,6 +69,7 @@ class ParameterFit:
         )
 
 
+@documented
 def fit_parameters(
     dag: Dag,
     data: Any,
@@ -105,12 +107,10 @@ def fit_parameters(
         Largest number of iterations, leaps included; a warning says when it ended them.
     tol : float, default=1e-8
         Stop when an iteration gains less than this per row (in nats).
-    max_memory : float, default=2**30
-        Bytes that the tables of exact inference may take.
+    {max_memory}
     time_limit : float, optional
         Seconds; the parameters so far are returned.
-    n_threads : int, default=0
-        Number of threads; 0 means one per core. The result does not depend on it.
+    {n_threads}
 
     Returns
     -------

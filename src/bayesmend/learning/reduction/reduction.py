@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer
+from bayesmend._docs import documented
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.formats.jkl import write_jkl
@@ -36,8 +37,7 @@ from bayesmend.learning.reduction.expansion import Expansion
 from bayesmend.learning.reduction.scope import checked_completion, scope_of
 from bayesmend.learning.reduction.variants import check_columns, count_columns
 from bayesmend.score import Score
-from bayesmend.structure.parents import ParentSets
-from bayesmend.structure.rows import offsets_of, owners_of
+from bayesmend.structure.parents import ParentSets, offsets_of, owners_of
 from bayesmend.structure.solution import Solution
 
 __all__ = ["Decoded", "Reduction", "reduce_to_complete"]
@@ -61,6 +61,7 @@ class Decoded(NamedTuple):
     score: float
 
 
+@documented
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Reduction:
     """An incomplete table as candidate parent sets that any solver can take.
@@ -73,9 +74,7 @@ class Reduction:
         The incomplete table.
     score : Score
         The rule.
-    parent_sets : ParentSets
-        Candidates of the original variables, which come first, and of the artificial
-        ones, named like ``row 3: smoke = yes``.
+    {parent_sets}
     cells : ndarray of shape (n_cells, 2)
         Row and variable of every missing cell that has a choice, by variable. A
         missing cell of a variable with a single state has no artificial variables.
@@ -306,6 +305,7 @@ class Reduction:
         )
 
 
+@documented
 def reduce_to_complete(
     data: Any,
     *,
@@ -331,12 +331,10 @@ def reduce_to_complete(
         The table. Without missing cells the result is the plain problem.
     score : Score or str, default="bdeu"
         The rule, or its name. Scores may have any sign.
-    ess : float, optional
-        Equivalent sample size, 1 by default; a `Score` has its own.
+    {ess}
     max_parents : int, default=3
         Largest number of (original) parents.
-    constraints : Constraints, optional
-        Required and forbidden arcs, tiers, limits of single variables.
+    {constraints}
     completion : IncompleteData or ndarray of shape (n_rows, n_vars), optional
         A completed table, or its codes, to stay near to; with `locality`.
     locality : int, optional
@@ -348,8 +346,7 @@ def reduce_to_complete(
     prune : bool, default=True
         Drop a candidate when a subset of its parents, under the same completion of
         what remains, scores at least as high. Never loses a best score.
-    n_threads : int, default=0
-        Number of threads; 0 means one per core. The result does not depend on it.
+    {n_threads}
 
     Returns
     -------

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesmend._clock import Clock, Progress
+from bayesmend._docs import documented
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 from bayesmend.graph.dag import Dag
@@ -43,6 +44,7 @@ class ReductionResult(Solution):
     completed: IncompleteData
 
 
+@documented
 def solve_reduction(
     reduction: Reduction,
     *,
@@ -60,14 +62,7 @@ def solve_reduction(
         The candidates over original and artificial variables.
     solver : {"auto", "subsets", "ilp", "order"} or callable, default="auto"
         As in `bayesmend.structure.solve`. A callable gets ``reduction.parent_sets``.
-    time_limit : float, optional
-        Seconds; the best answer so far is returned with the bound known by then.
-    seed : int, Generator or None
-        Source of randomness.
-    n_threads : int, default=0
-        Number of threads; 0 means one per core.
-    progress : callable, optional
-        Told (what, best score, seconds) now and then.
+    {time_limit, seed, n_threads, progress}
 
     Returns
     -------

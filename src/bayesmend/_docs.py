@@ -1,0 +1,95 @@
+"""Words about parameters that many functions share, said once.
+
+A docstring names such parameters in braces, alone on a line, and `documented` puts
+their description there.
+"""
+
+from __future__ import annotations
+
+import re
+from textwrap import indent
+from typing import Any, TypeVar
+
+__all__ = ["SHARED", "documented"]
+
+SHARED = {
+    "complete_data": """\
+data : IncompleteData, frame, array, mapping or path
+    A table without missing cells.
+""",
+    "constraints": """\
+constraints : Constraints, optional
+    Required and forbidden arcs, tiers, limits of single variables.
+""",
+    "ess": """\
+ess : float, optional
+    Equivalent sample size, 1 by default; a `Score` has its own.
+""",
+    "max_memory": """\
+max_memory : float, default=2**30
+    Bytes that the tables of exact inference may take.
+""",
+    "max_parents": """\
+max_parents : int, default=3
+    Largest number of parents.
+""",
+    "n_threads": """\
+n_threads : int, default=0
+    Number of threads; 0 means one per core. The answer does not depend on it.
+""",
+    "network": """\
+network : Network
+    The network.
+""",
+    "parent_sets": """\
+parent_sets : ParentSets
+    The candidates and their scores.
+""",
+    "progress": """\
+progress : callable, optional
+    Told (what, best score, seconds) now and then.
+""",
+    "score": """\
+score : Score or str, default="bdeu"
+    The rule, or its name: bdeu, k2, bic, aic.
+""",
+    "seed": """\
+seed : int, Generator or None
+    Source of randomness: the same seed gives the same answer.
+""",
+    "time_limit": """\
+time_limit : float, optional
+    Seconds; the best answer so far is returned, with the bound known by then.
+""",
+}
+
+_IN_BRACES = re.compile(r"^( *)\{(\w+(?:, \w+)*)\}\n", re.MULTILINE)
+
+_T = TypeVar("_T")
+
+
+def documented(thing: _T) -> _T:
+    """Describe the parameters that a docstring names in braces.
+
+    Examples
+    --------
+    >>> @documented
+    ... def learn(data, *, ess=None):
+    ...     '''Learn.
+    ...     {complete_data, ess}
+    ...     '''
+    >>> print(learn.__doc__)
+    Learn.
+        data : IncompleteData, frame, array, mapping or path
+            A table without missing cells.
+        ess : float, optional
+            Equivalent sample size, 1 by default; a `Score` has its own.
+    """
+
+    def described(found: re.Match[str]) -> str:
+        return "".join(indent(SHARED[name], found[1]) for name in found[2].split(", "))
+
+    either: Any = thing
+    if either.__doc__ is not None:  # as it is under python -OO
+        either.__doc__ = _IN_BRACES.sub(described, either.__doc__)
+    return thing
