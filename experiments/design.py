@@ -38,31 +38,20 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A cell of the design.
-
-    Parameters
-    ----------
-    name : str
-        Its name within the experiment, such as ``asia/0``.
-    parameters : mapping
-        What `Experiment.make` needs to know, in plain types; a change of it is a change
-        of protocol.
-    repetitions : sequence of int
-        The numbers of its repetitions.
-    stream : str, optional
-        Settings with the same stream get the same seeds; its name by default.
-    methods : tuple of str, optional
-        The methods to run here; all by default.
-    files : tuple of str
-        The data files that `Experiment.make` reads for it.
-    """
+    """A cell of the design."""
 
     name: str
+    """Within the experiment, such as ``asia/0``."""
     parameters: Mapping[str, Any]
+    """What `Experiment.make` needs, in plain types; a change is one of protocol."""
     repetitions: Sequence[int]
+    """The numbers of its repetitions."""
     stream: str = ""
+    """Settings with the same stream get the same seeds; the name by default."""
     methods: tuple[str, ...] | None = None
+    """The methods to run here; all by default."""
     files: tuple[str, ...] = ()
+    """The data files that `Experiment.make` reads for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,21 +85,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a method gets to see, and what it is judged by.
-
-    Parameters
-    ----------
-    hidden : Hidden
-        The table with hidden cells (``hidden.data``) and the truth about them.
-    network : Network, optional
-        The network that the rows come from; for reference methods and measures only.
-    target : str, optional
-        The one variable with hidden cells, for classifiers.
-    """
+    """What a method gets to see, and what it is judged by."""
 
     hidden: Hidden
+    """The table with hidden cells (``hidden.data``) and the truth about them."""
     network: Network | None = None
+    """The network that the rows come from; for references and measures only."""
     target: str | None = None
+    """The one variable with hidden cells, for classifiers."""
 
     @property
     def data(self) -> IncompleteData:
@@ -120,98 +102,63 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a method makes of a task.
-
-    Parameters
-    ----------
-    completed : IncompleteData, optional
-        The completed table; None when the method learns a network alone.
-    score, bound : float, optional
-        Where the method has them.
-    status : str
-        What is known about the answer, in words.
-    network : Network, optional
-        What was learned, for measures.
-    extra : mapping
-        More fields for the raw row, in plain types.
-    """
+    """What a method makes of a task."""
 
     completed: IncompleteData | None = None
+    """The completed table; None when the method learns a network alone."""
     score: float | None = None
     bound: float | None = None
     status: str = ""
+    """What is known about the answer, in words."""
     network: Network | None = None
+    """What was learned, for measures."""
     extra: Mapping[str, Any] = field(default_factory=dict)
+    """More fields for the raw row, in plain types."""
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way to fill the missing cells.
-
-    Parameters
-    ----------
-    name : str
-        As in raw rows and on the command line.
-    label : str
-        As in tables and figures.
-    solve : callable
-        ``solve(task, seed=..., n_threads=..., **options)`` returns an `Answer`; a
-        function of a module, since worker processes import it.
-    options : mapping
-        Passed to `solve`, in plain types; a change of them is a change of protocol.
-    family : str
-        Of several methods of one family (the kernels of a support vector machine) the
-        table shows the best in the mean.
-    is_reference : bool
-        It knows what the others do not (the true network) and does not compete.
-    reports : tuple of str, optional
-        The measures that say something about it; all by default.
-    needs : tuple of str
-        Modules of other packages that `solve` imports.
-    """
+    """A way to fill the missing cells."""
 
     name: str
+    """As in raw rows and on the command line."""
     label: str
+    """As in tables and figures."""
     solve: Callable[..., Answer]
+    """``solve(task, seed=..., n_threads=..., **options)``; worker processes import it,
+    hence a function of a module."""
     options: Mapping[str, Any] = field(default_factory=dict)
+    """Passed to `solve`, in plain types; a change of them is a change of protocol."""
     family: str = ""
+    """Of the methods of one family (kernels of a support vector machine) the table
+    shows the best in the mean."""
     is_reference: bool = False
+    """It knows what the others do not (the true network) and does not compete."""
     reports: tuple[str, ...] | None = None
+    """The measures that say something about it; all by default."""
     needs: tuple[str, ...] = ()
+    """Modules of other packages that `solve` imports."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A field of the raw rows that a table reports.
-
-    Parameters
-    ----------
-    name : str
-        The field.
-    label : str
-        Its name in tables and figures, with the unit.
-    scale : float
-        Raw values are multiplied by it; 100 for percentages.
-    digits : int
-        Decimals in the table.
-    is_better_high : bool
-        Whether more is better.
-    is_contest : bool
-        Whether the best are marked; some measures describe and do not judge.
-    limits : tuple of float, optional
-        Between which scaled values lie; axes and intervals end there.
-    is_success : bool
-        Whether a run succeeds or fails, 1 or 0: the table reports shares of runs.
-    """
+    """A field of the raw rows that a table reports."""
 
     name: str
+    """The field."""
     label: str
+    """In tables and figures, with the unit."""
     scale: float = 1.0
+    """Raw values are multiplied by it; 100 for percentages."""
     digits: int = 2
+    """Decimals in the table."""
     is_better_high: bool = True
     is_contest: bool = True
+    """Whether the best are marked; some measures describe and do not judge."""
     limits: tuple[float, float] | None = None
+    """Between which scaled values lie; axes and intervals end there."""
     is_success: bool = False
+    """Whether a run succeeds or fails, 1 or 0: the table reports shares of runs."""
 
 
 ACCURACY = Measure("accuracy", "accuracy (%)", scale=100.0, limits=(0.0, 100.0))
@@ -220,117 +167,77 @@ ACCURACY = Measure("accuracy", "accuracy (%)", scale=100.0, limits=(0.0, 100.0))
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines of the result table that belong together: one per method.
-
-    Parameters
-    ----------
-    label : str
-        What the lines are about.
-    settings : tuple of str
-        The settings behind it. The value of a repetition is the mean over those of them
-        that have it; settings with repetitions of their own count by their numbers of
-        them in the whole design.
-    published : str
-        The name of the published block, in `experiments.paper.published`.
-    is_drawn : bool
-        Whether the figure shows it.
-    """
+    """Lines of the result table that belong together: one per method."""
 
     label: str
+    """What the lines are about."""
     settings: tuple[str, ...]
+    """The settings behind it. The value of a repetition is the mean over those of them
+    that have it; settings with repetitions of their own count by their numbers of them
+    in the whole design."""
     published: str = ""
+    """The name of the published block, in `experiments.paper.published`."""
     is_drawn: bool = True
+    """Whether the figure shows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the result of a method in a block goes in a figure of curves.
-
-    Parameters
-    ----------
-    panel : str
-        Title of the panel.
-    x : float
-        Position on the axis.
-    curve : str
-        Label of the curve; one is drawn through all places with the same label.
-    colour : str or int
-        The method whose colour it has, or a number for the next of a few colours.
-    """
+    """Where the result of a method in a block goes in a figure of curves."""
 
     panel: str
+    """Title of the panel."""
     x: float
+    """Position on the axis."""
     curve: str
+    """Label of the curve; one is drawn through all places with the same label."""
     colour: str | int
+    """The method whose colour it has, or a number for the next of a few colours."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """How to draw a sweep: curves over an axis in place of a row for each method.
-
-    Parameters
-    ----------
-    x_label : str
-        What is on the axis.
-    place : callable
-        ``place(block, method)`` gives a `Place`, or None for what is not drawn.
-    is_log : bool
-        Whether the axis is logarithmic.
-    """
+    """How to draw a sweep: curves over an axis in place of a row for each method."""
 
     x_label: str
+    """What is on the axis."""
     place: Callable[[Block, Method], Place | None]
+    """Gives None for what is not drawn."""
     is_log: bool = False
+    """Whether the axis is logarithmic."""
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A design: which tables, which methods, and how the results are laid out.
-
-    Parameters
-    ----------
-    name, title : str
-        Name on the command line, and heading.
-    settings, methods, blocks : tuple
-        See `Setting`, `Method` and `Block`.
-    make : callable
-        ``make(run, folder)`` returns the `Task` of a run; a function of a module.
-    seed : int
-        From which all seeds follow.
-    quick_repetitions : int
-        Repetitions of each setting in a quick run.
-    quick_settings : tuple of str, optional
-        Beginnings of the names of the settings of a quick run; all by default.
-    measure : callable, optional
-        ``measure(task, answer)`` gives more fields for the raw row.
-    measures : tuple of Measure
-        What the tables report.
-    focus : tuple of str
-        Methods that the text compares with every other one.
-    notes : tuple of str
-        What the protocol leaves open and how it was decided; printed with the table.
-    curves : Curves, optional
-        For a sweep over many settings: the page has one line for each block and one
-        column for each method, and the figure shows curves.
-    departures : tuple of str
-        In what it is not the full protocol, when options changed it.
-    """
+    """A design: which tables, which methods, and how the results are laid out."""
 
     name: str
+    """On the command line."""
     title: str
     settings: tuple[Setting, ...]
     methods: tuple[Method, ...]
     blocks: tuple[Block, ...]
     make: Callable[[Run, DataFolder], Task]
+    """Gives the task of a run; a function of a module."""
     seed: int = 1
+    """From which all seeds follow."""
     quick_repetitions: int = 3
+    """Repetitions of each setting in a quick run."""
     quick_settings: tuple[str, ...] | None = None
+    """Beginnings of the names of the settings of a quick run; all by default."""
     measure: Callable[[Task, Answer], Mapping[str, Any]] | None = None
+    """Gives more fields for the raw row."""
     measures: tuple[Measure, ...] = (ACCURACY,)
+    """What the tables report."""
     focus: tuple[str, ...] = ()
+    """Methods that the text compares with every other one."""
     notes: tuple[str, ...] = ()
+    """What the protocol leaves open and how it was decided; printed with the table."""
     curves: Curves | None = None
+    """For a sweep over many settings: the page has one line for each block and one
+    column for each method, and the figure shows curves."""
     departures: tuple[str, ...] = ()
+    """In what it is not the full protocol, when options changed it."""
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -83,25 +83,34 @@ COMPLETE = Method(
     is_reference=True,
     reports=("shd", "divergence", "entropy_excess", "log_loss"),
 )
-KNN = Method("knn", "k nearest neighbours", solve_imputer, {"name": "knn"})
+KNN = Method(
+    "knn",
+    "k nearest neighbours",
+    solve_imputer,
+    {"name": "knn"},
+    needs=("sklearn.impute",),
+)
 PEERS = (
     Method(
         "iterative-forest",
         "IterativeImputer, random forests",
         solve_imputer,
         {"name": "forest", "n_trees": 100, "rounds": 5},
+        needs=("sklearn.ensemble",),
     ),
     Method(
         "iterative-logistic",
         "IterativeImputer, logistic regression",
         solve_imputer,
         {"name": "logistic", "rounds": 5},
+        needs=("sklearn.linear_model",),
     ),
     Method(
         "miceforest",
         "miceforest",
         solve_imputer,
         {"name": "miceforest", "rounds": 5},
+        needs=("pandas", "lightgbm", "miceforest"),
     ),
     KNN,
     MODE,

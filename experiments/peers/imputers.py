@@ -30,7 +30,6 @@ from experiments.packages import need
 
 __all__ = [
     "IMPUTERS",
-    "NEEDS",
     "Imputer",
     "impute_forest",
     "impute_knn",
@@ -159,16 +158,6 @@ IMPUTERS: Mapping[str, Imputer] = MappingProxyType(
         "miceforest": impute_miceforest,
     }
 )
-
-NEEDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "knn": ("sklearn.impute",),
-        "forest": ("sklearn.ensemble",),
-        "logistic": ("sklearn.linear_model",),
-        "miceforest": ("pandas", "lightgbm", "miceforest"),
-    }
-)
-"""The modules of other packages that each imputer imports."""
 
 
 def one_hot(codes: Codes, card: NDArray[np.integer[Any]]) -> NDArray[np.float64]:

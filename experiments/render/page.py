@@ -6,6 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import astuple
 from pathlib import Path
 
 from bayesmend._files import write_text
@@ -203,8 +204,9 @@ def _tests(results: Results) -> str:
 def _test_row(found: Comparison, *, is_first: bool) -> list[str]:
     """Lay out a comparison as seen by its first or its second method."""
     labels = [found.method.label, found.other.label]
-    signs = [found.sign_test.wins, found.sign_test.losses]
-    difference = found.t_test.mean_difference
+    tests = found.tests
+    signs = [tests.wins, tests.losses]
+    difference = tests.mean_difference
     if not is_first:
         labels.reverse()
         signs.reverse()
@@ -216,10 +218,10 @@ def _test_row(found: Comparison, *, is_first: bool) -> list[str]:
         found.measure.label,
         *labels,
         f"{difference + 0.0:+.{found.measure.digits}f}",
-        _p_value(found.t_test.p_value),
+        _p_value(tests.p_t),
         *(str(count) for count in signs),
-        str(found.sign_test.ties),
-        _p_value(found.sign_test.p_value),
+        str(tests.ties),
+        _p_value(tests.p_sign),
     ]
 
 
@@ -284,14 +286,7 @@ def render_tests_csv(results: Results) -> str:
             found.measure.name,
             found.method.name,
             found.other.name,
-            found.t_test.n,
-            found.t_test.mean_difference,
-            found.t_test.t,
-            found.t_test.p_value,
-            found.sign_test.wins,
-            found.sign_test.losses,
-            found.sign_test.ties,
-            found.sign_test.p_value,
+            *astuple(found.tests),
         )
         for found in results.comparisons
     ]

@@ -18,12 +18,10 @@ from experiments.design import Block, Experiment, Measure, Method
 from experiments.paper.published import published_values
 from experiments.render.statistics import (
     MeanInterval,
-    PairedT,
-    SignTest,
+    PairedTests,
     mean_interval,
-    paired_t,
+    paired_tests,
     share_interval,
-    sign_test,
 )
 from experiments.render.strata import Strata
 from experiments.run.rawrows import Row, check_data
@@ -38,45 +36,31 @@ Values = dict[int, float]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What one method achieves in one block.
-
-    Attributes
-    ----------
-    block, measure, method
-        What the line is about.
-    values : dict of int to float
-        The value of each repetition, scaled.
-    interval : MeanInterval
-        Mean and 95 % interval.
-    published : float, optional
-        The published mean, where there is one.
-    is_shown : bool
-        False for methods that are not the best of their family here.
-    is_best : bool
-        Significantly better (paired t-test, 5 %) than every competitor that is not
-        itself marked.
-    is_weighted : bool
-        The runs there are have other shares of the settings than the design: means are
-        weighted by those of the design, without an interval and tests.
-    mean_hidden, mean_seconds : float
-        Hidden cells and seconds of a run, in the mean.
-    share_optimal, mean_gap : float, optional
-        Share of runs with a proof, and mean gap in nats, where a bound is known.
-    """
+    """What one method achieves in one block."""
 
     block: Block
     measure: Measure
     method: Method
     values: Values
+    """The value of each repetition, scaled."""
     interval: MeanInterval
     published: float | None
+    """The published mean, where there is one."""
     mean_hidden: float
+    """Hidden cells of a run."""
     mean_seconds: float
     share_optimal: float | None
+    """Share of runs with a proof, where a bound is known."""
     mean_gap: float | None
+    """In nats, where a bound is known."""
     is_shown: bool = True
+    """False for methods that are not the best of their family here."""
     is_best: bool = False
+    """Significantly better (paired t-test, 5 %) than every competitor that is not
+    itself marked."""
     is_weighted: bool = False
+    """The runs there are have other shares of the settings than the design: means are
+    weighted by those of the design, without an interval and tests."""
 
     @property
     def difference(self) -> float | None:
@@ -92,8 +76,7 @@ class Comparison:
     measure: Measure
     method: Method
     other: Method
-    t_test: PairedT
-    sign_test: SignTest
+    tests: PairedTests
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,15 +276,9 @@ def _compare(lines: Sequence[Line], strata: Strata) -> list[Comparison]:
             continue
         a = [one.values[repetition] for repetition in common]
         b = [two.values[repetition] for repetition in common]
+        tests = paired_tests(a, b)
         comparisons.append(
-            Comparison(
-                one.block,
-                one.measure,
-                one.method,
-                two.method,
-                paired_t(a, b),
-                sign_test(a, b),
-            )
+            Comparison(one.block, one.measure, one.method, two.method, tests)
         )
     return comparisons
 
@@ -338,8 +315,8 @@ def _rivals(lines: Sequence[Line]) -> list[str]:
 
 def _winner(found: Comparison) -> tuple[str, str] | None:
     """Name the better method and the other one, if their pairs tell them apart."""
-    if not found.t_test.p_value < LEVEL:  # NaN is no win either
+    if not found.tests.p_t < LEVEL:  # NaN is no win either
         return None
     names = (found.method.name, found.other.name)
-    is_more = found.t_test.mean_difference > 0
+    is_more = found.tests.mean_difference > 0
     return names if is_more == found.measure.is_better_high else names[::-1]

@@ -13,12 +13,10 @@ from experiments.packages import need
 
 __all__ = [
     "MeanInterval",
-    "PairedT",
-    "SignTest",
+    "PairedTests",
     "mean_interval",
-    "paired_t",
+    "paired_tests",
     "share_interval",
-    "sign_test",
 ]
 
 Floats = NDArray[np.float64]
@@ -29,57 +27,27 @@ _NAN = float("nan")
 
 
 @dataclass(frozen=True, slots=True)
-class PairedT:
-    """Outcome of a paired, two-sided t-test.
-
-    Attributes
-    ----------
-    n : int
-        Number of pairs.
-    mean_difference : float
-        The mean of a - b.
-    t, p_value : float
-        NaN when no test is possible: fewer than two pairs, or all differences equal.
-    """
+class PairedTests:
+    """Paired t-test and exact sign test, both two-sided, of values a and b."""
 
     n: int
     mean_difference: float
+    """Of a - b."""
     t: float
-    p_value: float
-
-
-@dataclass(frozen=True, slots=True)
-class SignTest:
-    """Outcome of an exact, two-sided sign test.
-
-    Attributes
-    ----------
-    wins, losses, ties : int
-        Pairs in which a is greater, smaller, equal.
-    p_value : float
-        Binomial probability of so uneven a split of wins and losses; NaN when all
-        pairs are ties.
-    """
-
+    p_t: float
+    """NaN when no test is possible: fewer than two pairs, or all differences equal."""
     wins: int
+    """Pairs in which a is greater."""
     losses: int
     ties: int
-    p_value: float
+    p_sign: float
+    """Binomial probability of so uneven a split of wins and losses; NaN when all pairs
+    are ties."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeanInterval:
-    """A mean with its interval.
-
-    Attributes
-    ----------
-    n : int
-        Number of values.
-    mean : float
-        Their mean; NaN without any.
-    low, high : float
-        Ends of the interval; NaN with fewer than three values.
-    """
+    """A mean with its interval, whose ends are NaN with fewer than three values."""
 
     n: int
     mean: float
@@ -98,46 +66,35 @@ class MeanInterval:
         return off <= 1e-9 * max(1.0, abs(self.mean))
 
 
-def paired_t(a: ArrayLike, b: ArrayLike) -> PairedT:
-    """Test whether paired values differ in the mean.
+def paired_tests(a: ArrayLike, b: ArrayLike) -> PairedTests:
+    """Test whether paired values differ in the mean, and in one direction more often.
 
     Examples
     --------
-    >>> test = paired_t([0.9, 0.8, 0.7], [0.8, 0.6, 0.4])
-    >>> round(test.t, 3), round(test.p_value, 3)
-    (3.464, 0.074)
-    >>> paired_t([0.9], [0.8]).p_value
-    nan
-    """
-    a, b = _pairs(a, b)
-    difference, n = a - b, len(a)
-    mean = _mean(difference)
-    if n < 2:
-        return PairedT(n, mean, _NAN, _NAN)
-    # Without a spread there is nothing to measure a difference by, however large; equal
-    # differences come out of the subtraction with rounding.
-    if _error(difference) <= 1e-14 * np.abs([a, b]).max():
-        return PairedT(n, mean, _NAN, _NAN)
-    found = need("scipy.stats").ttest_rel(a, b)
-    return PairedT(n, mean, float(found.statistic), float(found.pvalue))
-
-
-def sign_test(a: ArrayLike, b: ArrayLike) -> SignTest:
-    """Test whether one of two paired values is greater more often than the other.
-
-    Ties carry no sign: they are counted and left out.
-
-    Examples
-    --------
-    >>> sign_test([3, 3, 3, 3, 3, 1], [1, 1, 1, 1, 1, 1])
-    SignTest(wins=5, losses=0, ties=1, p_value=0.0625)
+    >>> found = paired_tests([0.9, 0.8, 0.7, 0.3], [0.8, 0.6, 0.4, 0.3])
+    >>> round(found.t, 3), round(found.p_t, 3)
+    (2.324, 0.103)
+    >>> found.wins, found.losses, found.ties, found.p_sign
+    (3, 0, 1, 0.25)
     """
     a, b = _pairs(a, b)
     wins, losses = int(np.count_nonzero(a > b)), int(np.count_nonzero(a < b))
-    p_value = _NAN
+    # Ties carry no sign: they are counted and left out.
+    p_sign = _NAN
     if wins + losses:
-        p_value = float(need("scipy.stats").binomtest(wins, wins + losses).pvalue)
-    return SignTest(wins, losses, len(a) - wins - losses, p_value)
+        p_sign = float(need("scipy.stats").binomtest(wins, wins + losses).pvalue)
+    t, p_t = _paired_t(a, b)
+    ties = len(a) - wins - losses
+    return PairedTests(len(a), _mean(a - b), t, p_t, wins, losses, ties, p_sign)
+
+
+def _paired_t(a: Floats, b: Floats) -> tuple[float, float]:
+    # Without a spread there is nothing to measure a difference by, however large; equal
+    # differences come out of the subtraction with rounding.
+    if len(a) < 2 or _error(a - b) <= 1e-14 * np.abs([a, b]).max():
+        return _NAN, _NAN
+    found = need("scipy.stats").ttest_rel(a, b)
+    return float(found.statistic), float(found.pvalue)
 
 
 def mean_interval(

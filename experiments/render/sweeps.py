@@ -14,24 +14,14 @@ __all__ = ["Sweep", "lay_out", "show_mean", "show_seconds"]
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """The lines of one measure by their places.
-
-    Attributes
-    ----------
-    panels : tuple of str
-        Titles of the panels, in order.
-    curves : tuple of str
-        Labels of the curves, in order.
-    lines : dict of (str, float, str) to Line
-        The line of each panel, position and curve.
-    places : dict of str to Place
-        A place of each curve, for its colour.
-    """
+    """The lines of one measure by their places: panels and curves in order."""
 
     panels: tuple[str, ...]
     curves: tuple[str, ...]
     lines: dict[tuple[str, float, str], Line]
+    """The line of each panel, position and curve."""
     places: dict[str, Place]
+    """A place of each curve, for its colour."""
 
     def positions(self, panel: str) -> list[float]:
         """Give the positions on the axis of a panel, in order."""

@@ -12,7 +12,6 @@ from experiments.catalog import load_experiment
 from experiments.data import DataFolder
 from experiments.design import Experiment
 from experiments.packages import need_all
-from experiments.peers.imputers import NEEDS
 from experiments.run.rawrows import Row, Say, check_protocol, read_rows
 from experiments.run.selection import has_method, has_setting, select
 
@@ -23,22 +22,14 @@ _ALWAYS = ("scipy.stats", "matplotlib.figure")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """An experiment, the part of it that was asked for, and where its rows are.
-
-    Attributes
-    ----------
-    experiment, part : Experiment
-        The whole, and what was asked for.
-    path : Path
-        The file of raw rows.
-    rows : list of dict, optional
-        The rows of the part, where a report alone was asked for.
-    """
+    """An experiment, the part of it that was asked for, and where its rows are."""
 
     experiment: Experiment
     part: Experiment
     path: Path
+    """The file of raw rows."""
     rows: list[Row] | None = None
+    """The rows of the part, where a report alone was asked for."""
 
 
 def raw_file(out: Path, name: str) -> Path:
@@ -212,8 +203,6 @@ def _check(plans: Sequence[Plan], folder: DataFolder, *, report_only: bool) -> N
         need_all(_ALWAYS)
         return
     methods = [method for plan in plans for _, method in plan.part.runs()]
-    # Peers are told apart by an option, since they have one function in common.
-    needs = [NEEDS.get(method.options.get("name", ""), ()) for method in methods]
-    needs += [method.needs for method in methods]
-    need_all(dict.fromkeys([*_ALWAYS, *(module for some in needs for module in some)]))
+    needs = [module for method in methods for module in method.needs]
+    need_all(dict.fromkeys([*_ALWAYS, *needs]))
     folder.check(sorted({file for plan in plans for file in plan.part.files}))

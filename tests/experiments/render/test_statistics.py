@@ -12,9 +12,8 @@ from bayesmend.errors import MissingDependencyError, ParameterError
 from experiments.packages import need
 from experiments.render.statistics import (
     mean_interval,
-    paired_t,
+    paired_tests,
     share_interval,
-    sign_test,
 )
 
 VALUES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12)
@@ -22,39 +21,39 @@ VALUES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12)
 
 def test_the_t_statistic_by_hand():
     # Differences 1, 2, 3: mean 2, standard deviation 1, so t = 2 sqrt(3).
-    test = paired_t([2, 4, 6], [1, 2, 3])
+    test = paired_tests([2, 4, 6], [1, 2, 3])
     assert (test.n, test.mean_difference) == (3, 2)
     assert test.t == pytest.approx(2 * math.sqrt(3))
     # With two degrees of freedom P(T > t) = 1/2 - t / (2 sqrt(2 + t^2)).
     tail = 0.5 - test.t / (2 * math.sqrt(2 + test.t**2))
-    assert test.p_value == pytest.approx(2 * tail)
+    assert test.p_t == pytest.approx(2 * tail)
 
 
 @settings(max_examples=50)
 @given(st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=3, max_size=9))
 def test_the_t_test_agrees_with_scipy_and_with_its_mirror(pairs):
     a, b = np.array(pairs).T + np.arange(len(pairs)) * [[1.0], [0.3]]
-    test, mirrored = paired_t(a, b), paired_t(b, a)
+    test, mirrored = paired_tests(a, b), paired_tests(b, a)
     expected = stats.ttest_rel(a, b)
     assert test.t == pytest.approx(float(expected.statistic), rel=1e-6)
-    assert test.p_value == pytest.approx(float(expected.pvalue), rel=1e-6)
-    assert (mirrored.t, mirrored.p_value) == pytest.approx((-test.t, test.p_value))
+    assert test.p_t == pytest.approx(float(expected.pvalue), rel=1e-6)
+    assert (mirrored.t, mirrored.p_t) == pytest.approx((-test.t, test.p_t))
 
 
 @pytest.mark.parametrize(
     "b", [[0.2, 0.3, 0.4], [0.9, 1.0, 1.1], [0.3, 0.4, 0.5]], ids=str
 )
 def test_equal_differences_are_no_test(b):
-    test = paired_t([0.3, 0.4, 0.5], b)
+    test = paired_tests([0.3, 0.4, 0.5], b)
     assert test.mean_difference == pytest.approx(0.3 - b[0])
     assert math.isnan(test.t)
-    assert math.isnan(test.p_value)
+    assert math.isnan(test.p_t)
 
 
 @pytest.mark.parametrize("values", [[], [1.0]])
 def test_fewer_than_two_pairs_have_no_p_value(values):
-    test = paired_t(values, values)
-    assert math.isnan(test.p_value)
+    test = paired_tests(values, values)
+    assert math.isnan(test.p_t)
     assert test.n == len(values)
 
 
@@ -64,7 +63,7 @@ def test_the_sign_test_counts_all_splits_as_uneven(pairs):
     a, b = [x for x, _ in pairs], [y for _, y in pairs]
     wins = sum(x > y for x, y in pairs)
     losses = sum(x < y for x, y in pairs)
-    test = sign_test(a, b)
+    test = paired_tests(a, b)
     assert (test.wins, test.losses, test.ties) == (
         wins,
         losses,
@@ -72,11 +71,11 @@ def test_the_sign_test_counts_all_splits_as_uneven(pairs):
     )
     n = wins + losses
     if n == 0:
-        assert math.isnan(test.p_value)
+        assert math.isnan(test.p_sign)
     else:
         uneven = [k for k in range(n + 1) if abs(2 * k - n) >= abs(2 * wins - n)]
         exact = sum(math.comb(n, k) for k in uneven) / 2**n
-        assert test.p_value == pytest.approx(exact)
+        assert test.p_sign == pytest.approx(exact)
 
 
 def test_the_interval_by_hand():
@@ -137,9 +136,9 @@ def test_half_a_success_lies_between_none_and_a_whole_one():
 
 def test_what_cannot_be_tested_is_refused():
     with pytest.raises(ParameterError, match="a has 2 values and b has 1"):
-        sign_test([1, 2], [1])
+        paired_tests([1, 2], [1])
     with pytest.raises(ParameterError, match="a must be a list of finite numbers"):
-        paired_t([float("nan")], [1])
+        paired_tests([float("nan")], [1])
     with pytest.raises(ParameterError, match=r"level must lie between 0 and 1. Got 95"):
         mean_interval([1, 2], level=95)
 
