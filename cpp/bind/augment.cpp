@@ -159,7 +159,7 @@ struct ImprovedCompletion {
 class DagMender {
  public:
   DagMender(ByteTable columns, Ints card, const ByteTable& codes, const Weights& weight, int kind,
-            double ess, double arc_penalty, const std::vector<std::vector<std::int32_t>>& parents,
+            double ess, double arc_penalty, const std::vector<std::vector<Var>>& parents,
             double max_bytes)
       : columns_(std::move(columns)),
         card_(std::move(card)),
@@ -307,7 +307,7 @@ void bind_augment(nb::module_& m) {
   bind_options(m);
   nb::class_<DagMender>(m, "DagMender", "Searches completions of one table for a given DAG.")
       .def(nb::init<ByteTable, Ints, const ByteTable&, const Weights&, int, double, double,
-                    const std::vector<std::vector<std::int32_t>>&, double>(),
+                    const std::vector<std::vector<Var>>&, double>(),
            "columns"_a.noconvert(), "card"_a.noconvert(), "codes"_a.noconvert(),
            "weight"_a.noconvert(), "kind"_a, "ess"_a, "arc_penalty"_a, "parents"_a, "max_bytes"_a)
       .def("improve", &DagMender::improve, "completion"_a.noconvert(), "seconds"_a)

@@ -37,9 +37,10 @@ void bind_clusters(nb::module_& m) {
                                        Stop(seconds));
           rows = cluster_rows(all, clusters);
         }
-        return std::make_tuple(own(std::move(clusters.offsets)), own(std::move(clusters.items)),
-                               own(std::move(rows.candidates.offsets)),
-                               own(std::move(rows.candidates.items)), own(std::move(rows.misses)));
+        return std::make_tuple(
+            own_signed(std::move(clusters.offsets)), own_signed(std::move(clusters.items)),
+            own_signed(std::move(rows.candidates.offsets)),
+            own_signed(std::move(rows.candidates.items)), own(std::move(rows.misses)));
       },
       "offsets"_a.noconvert(), "scores"_a.noconvert(), "member_offsets"_a.noconvert(),
       "members"_a.noconvert(), "weights"_a.noconvert(), nb::kw_only(), "max_clusters"_a, "steps"_a,
@@ -55,7 +56,7 @@ void bind_clusters(nb::module_& m) {
           nb::gil_scoped_release nogil;
           selection = order_from_lp(all, view(weights), {kicks, seed}, Stop(seconds));
         }
-        return own(std::move(selection.chosen));
+        return own(std::vector<std::int32_t>(selection.chosen.begin(), selection.chosen.end()));
       },
       "offsets"_a.noconvert(), "scores"_a.noconvert(), "member_offsets"_a.noconvert(),
       "members"_a.noconvert(), "weights"_a.noconvert(), nb::kw_only(), "kicks"_a, "seed"_a,

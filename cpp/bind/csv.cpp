@@ -34,10 +34,10 @@ const char* word(CsvProblemKind kind) {
   return "";
 }
 
-void check_columns(const CsvTable& table, std::span<const std::int64_t> columns,
+void check_columns(const CsvTable& table, std::span<const std::uint64_t> columns,
                    std::size_t n_tables) {
-  for (const std::int64_t column : columns) {
-    if (column < 0 || static_cast<std::size_t>(column) >= table.n_columns) {
+  for (const std::uint64_t column : columns) {
+    if (column >= table.n_columns) {
       throw std::out_of_range("no such column");
     }
   }

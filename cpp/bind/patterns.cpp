@@ -15,8 +15,8 @@ void bind_patterns(nb::module_& m) {
         auto rows = run_whole([&](const Stop& stop) {
           return distinct_rows(view(cells), cells.shape(0), cells.shape(1), n_threads, stop);
         });
-        return std::make_tuple(own(std::move(rows.first)), own(std::move(rows.count)),
-                               own(std::move(rows.inverse)));
+        return std::make_tuple(own_signed(std::move(rows.first)), own_signed(std::move(rows.count)),
+                               own_signed(std::move(rows.inverse)));
       },
       "cells"_a.noconvert(), "n_threads"_a = 0);
 }

@@ -31,13 +31,13 @@ void bind_score(nb::module_& m) {
             auto counts = run_whole([&](const Stop& stop) {
               std::vector<double> entries;
               ExpectedCounts::Scratch scratch;
-              std::vector<std::int32_t> set;
+              std::vector<Var> set;
               for (std::size_t child = 0; child + 1 < parent_offsets.size(); ++child) {
                 // First parent fastest after the child: the set runs the other way.
                 const auto first = parents.data() + parent_offsets.data()[child];
                 set.assign(first, parents.data() + parent_offsets.data()[child + 1]);
                 std::ranges::reverse(set);
-                set.push_back(static_cast<std::int32_t>(child));
+                set.push_back(static_cast<Var>(child));
                 if (stop.poll()) break;
                 const auto table = self.expected()->table(set, scratch);
                 entries.insert(entries.end(), table.begin(), table.end());
@@ -61,8 +61,8 @@ void bind_score(nb::module_& m) {
           "n_threads"_a);
   m.def(
       "family_counts",
-      [](In<std::uint8_t, 2> columns, In<std::int32_t, 1> card, In<double, 1> weights,
-         std::int32_t child, In<std::int32_t, 1> parents) {
+      [](In<std::uint8_t, 2> columns, In<std::int32_t, 1> card, In<double, 1> weights, Var child,
+         In<std::int32_t, 1> parents) {
         const Table table{view(columns), view(card), columns.shape(0), columns.shape(1)};
         std::vector<double> counts;
         {

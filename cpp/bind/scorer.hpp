@@ -5,6 +5,7 @@
 #include "bind/bind.hpp"
 #include "bind/holes.hpp"
 #include "bind/stop.hpp"
+#include "core/inference/expected.hpp"
 #include "core/score/score.hpp"
 
 namespace bayesmend::bind {
@@ -28,7 +29,7 @@ class Scorer {
         owner_(std::move(owner)),
         expected_(std::make_unique<ExpectedCounts>(holes.holes(), holes.check(weights_), n_threads,
                                                    max_bytes, call.stop())),
-        counter_(*expected_),
+        counter_(holes.holes().table(), holes.holes().total_weight(), *expected_),
         scorer_(counter_, ScoreRule{static_cast<ScoreKind>(kind), ess, arc_penalty}) {
     call.raise_if_stopped();
   }

@@ -25,9 +25,9 @@ ParentLists lists_of(const Offsets& offsets, const Scores& scores, const Offsets
 }
 
 auto candidates_tuple(OwnedParentLists&& lists, const CandidateCount& count) {
-  return std::make_tuple(own(std::move(lists.offsets)), own(std::move(lists.scores)),
-                         own(std::move(lists.member_offsets)), own(std::move(lists.members)),
-                         count.n_scored, count.n_skipped);
+  return std::make_tuple(own_signed(std::move(lists.offsets)), own(std::move(lists.scores)),
+                         own_signed(std::move(lists.member_offsets)),
+                         own_signed(std::move(lists.members)), count.n_scored, count.n_skipped);
 }
 
 void bind_candidates(nb::module_& m) {
@@ -47,8 +47,8 @@ void bind_candidates(nb::module_& m) {
   m.def(
       "promising_candidates",
       [](const Scorer& scorer, Rules allowed, Rules required, Members limit,
-         const std::vector<std::vector<std::int32_t>>& seeds, std::size_t max_sets,
-         double seconds_per_child, std::size_t n_threads) {
+         const std::vector<std::vector<Var>>& seeds, std::size_t max_sets, double seconds_per_child,
+         std::size_t n_threads) {
         CandidateCount count;
         auto lists = run_whole([&](const Stop& stop) {
           return promising_candidates(scorer.scorer(), {view(allowed), view(required), view(limit)},
@@ -95,7 +95,7 @@ void bind_searches(nb::module_& m) {
          std::uint64_t seed, std::size_t n_threads, nb::object report) {
         SearchCall call(seconds, std::move(report));
         auto result = call.run([&](const Stop& stop) {
-          const std::vector<std::int32_t> order(start.data(), start.data() + start.size());
+          const std::vector<Var> order(start.data(), start.data() + start.size());
           return search_orders(lists_of(offsets, scores, member_offsets, members), order,
                                {n_chains, patience, max_window, seed, call.progress()}, n_threads,
                                stop);
@@ -109,7 +109,7 @@ void bind_searches(nb::module_& m) {
   m.def(
       "climb_greedily",
       [](const Scorer& scorer, Rules allowed, Rules required, Members limit,
-         const std::vector<std::vector<std::int32_t>>& start, std::size_t tabu_length,
+         const std::vector<std::vector<Var>>& start, std::size_t tabu_length,
          std::size_t tabu_moves, std::size_t restarts, double seconds, std::uint64_t seed,
          std::size_t n_threads, nb::object report) {
         SearchCall call(seconds, std::move(report));

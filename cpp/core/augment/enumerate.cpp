@@ -19,7 +19,7 @@ class GrayCode {
   bool next() {
     for (std::size_t cell = first_; cell < completion_.size(); ++cell) {
       const int value = completion_[cell] + direction_[cell];
-      if (value >= 0 && value < problem_.cells()[cell].card) {
+      if (value >= 0 && value < static_cast<int>(problem_.cells()[cell].card)) {
         completion_[cell] = static_cast<std::uint8_t>(value);
         return true;
       }

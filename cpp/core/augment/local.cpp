@@ -165,7 +165,7 @@ bool Mender::step_flips(std::size_t locality, bool& is_certified) {
 // in pending_ to be tried together.
 bool Mender::try_flips(std::size_t next_cell, std::size_t left, Flips& flips, bool& is_complete) {
   for (std::size_t cell = next_cell; left > 0 && cell < problem_.n_cells(); ++cell) {
-    for (std::int32_t value = 0; value < problem_.cells()[cell].card; ++value) {
+    for (std::uint32_t value = 0; value < problem_.cells()[cell].card; ++value) {
       if (value == completion_[cell]) continue;
       if (stop_.is_over()) is_complete = false;
       if (!is_complete) return false;

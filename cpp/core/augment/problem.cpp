@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::ptrdiff_t kFamiliesPerPoll = 1024;
 
-std::vector<std::int32_t> members_of(std::uint32_t mask) {
-  std::vector<std::int32_t> members;
-  for (; mask != 0; mask &= mask - 1) members.push_back(std::countr_zero(mask));
+std::vector<Var> members_of(std::uint32_t mask) {
+  std::vector<Var> members;
+  for (; mask != 0; mask &= mask - 1) members.push_back(static_cast<Var>(std::countr_zero(mask)));
   return members;
 }
 
@@ -44,8 +44,7 @@ AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8
 
 AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
                                std::span<const std::uint32_t> weight, const ScoreRule& rule,
-                               const std::vector<std::vector<std::int32_t>>& parents,
-                               double max_bytes)
+                               const std::vector<std::vector<Var>>& parents, double max_bytes)
     : n_vars_(complete.n_vars),
       card_(complete.card.begin(), complete.card.end()),
       counter_(complete, {}),
@@ -54,7 +53,7 @@ AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8
   prepare(complete, codes, weight);
   for (std::size_t v = 0; v < n_vars_; ++v) {
     first_family_.push_back(v);
-    add_family(static_cast<std::int32_t>(v), 0, parents[v]);
+    add_family(static_cast<Var>(v), 0, parents[v]);
   }
   first_family_.push_back(n_vars_);
   count_families(complete, {});
@@ -74,14 +73,13 @@ void AugmentProblem::prepare(const Table& complete, std::span<const std::uint8_t
       if (codes[p * n_vars_ + v] != kMissing) continue;
       cell_at_[p * n_vars_ + v] = static_cast<std::int64_t>(cells_.size());
       pattern_cells_.push_back(static_cast<std::uint32_t>(cells_.size()));
-      cells_.push_back({static_cast<std::uint32_t>(p), static_cast<std::int32_t>(v), card_[v]});
+      cells_.push_back({static_cast<std::uint32_t>(p), static_cast<Var>(v), card_[v]});
     }
     first_pattern_cell_.push_back(pattern_cells_.size());
   }
 }
 
-void AugmentProblem::add_family(std::int32_t child, std::uint32_t mask,
-                                std::span<const std::int32_t> parents) {
+void AugmentProblem::add_family(Var child, std::uint32_t mask, std::span<const Var> parents) {
   const auto card = card_[static_cast<std::size_t>(child)];
   const double n_cells = counter_.n_cells(parents) * card;
   bytes_ += 4.0 * n_cells + 64.0;
@@ -109,9 +107,9 @@ bool AugmentProblem::list_families(const ParentRules& rules, const Stop& stop) {
       if (p != c && rules.allowed[c * n_vars_ + p]) allowed |= std::uint32_t{1} << p;
       if (rules.required[c * n_vars_ + p]) required |= std::uint32_t{1} << p;
     }
-    const int n_more = rules.limit[c] - std::popcount(required);
+    const int n_more = static_cast<int>(rules.limit[c]) - std::popcount(required);
     for (const auto subset : subsets_up_to(allowed & ~required, n_more))
-      add_family(static_cast<std::int32_t>(c), subset | required, members_of(subset | required));
+      add_family(static_cast<Var>(c), subset | required, members_of(subset | required));
   }
   first_family_.push_back(families_.size());
   return true;
@@ -127,9 +125,9 @@ bool AugmentProblem::count_families(const Table& complete, const Stop& stop) {
   for (auto& family : families_) {
     if ((&family - families_.data()) % kFamiliesPerPoll == 0 && stop.poll()) return false;
     const VariableSet set = members(family), given = set.first(set.size() - 1);
-    family.given = &scorer_.cell_table(
-        scorer_.parent_pseudo_count(given, static_cast<std::int32_t>(family.child_card)),
-        counter_.n_cells(given), scratch_);
+    family.given =
+        &scorer_.cell_table(scorer_.parent_pseudo_count(given, static_cast<Var>(family.child_card)),
+                            counter_.n_cells(given), scratch_);
     family.joint =
         &scorer_.cell_table(scorer_.joint_pseudo_count(set), counter_.n_cells(set), scratch_);
     std::uint32_t* counts = counts_.data() + family.first_count;

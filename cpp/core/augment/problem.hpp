@@ -26,8 +26,8 @@ class AugmentProblem {
 
   struct Cell {
     std::uint32_t pattern;
-    std::int32_t variable;
-    std::int32_t card;
+    Var variable;
+    std::uint32_t card;
   };
   // A hole of a pattern inside a family.
   struct Hole {
@@ -43,7 +43,7 @@ class AugmentProblem {
   };
   struct Family {
     std::uint32_t parents;  // mask, where there are at most 32 variables
-    std::int32_t child;
+    Var child;
     std::uint32_t child_card;
     std::uint32_t n_cells;  // parent configurations times states of the child, the child fastest
     std::size_t first_member, n_members;  // the parents, ascending, then the child
@@ -65,7 +65,7 @@ class AugmentProblem {
   // The same for one family per variable, those of a DAG over any number of variables.
   AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
                  std::span<const std::uint32_t> weight, const ScoreRule& rule,
-                 const std::vector<std::vector<std::int32_t>>& parents, double max_bytes);
+                 const std::vector<std::vector<Var>>& parents, double max_bytes);
 
   std::size_t n_vars() const { return n_vars_; }
   std::size_t n_cells() const { return cells_.size(); }
@@ -77,7 +77,7 @@ class AugmentProblem {
   std::size_t n_patterns() const { return first_pattern_cell_.size() - 1; }
 
   std::span<const Family> families() const { return families_; }
-  std::span<const std::int32_t> members(const Family& family) const {
+  std::span<const Var> members(const Family& family) const {
     return {members_.data() + family.first_member, family.n_members};
   }
   // Families of a child: families()[first .. last).
@@ -103,13 +103,13 @@ class AugmentProblem {
   void prepare(const Table& complete, std::span<const std::uint8_t> codes,
                std::span<const std::uint32_t> weight);
   bool list_families(const ParentRules& rules, const Stop& stop);
-  void add_family(std::int32_t child, std::uint32_t mask, std::span<const std::int32_t> parents);
+  void add_family(Var child, std::uint32_t mask, std::span<const Var> parents);
   bool count_families(const Table& complete, const Stop& stop);
   bool list_items(std::span<const std::uint8_t> codes, std::span<const std::uint32_t> weight,
                   const Stop& stop);
 
   std::size_t n_vars_;
-  std::vector<std::int32_t> card_;
+  std::vector<std::uint32_t> card_;
   JointCounter counter_;
   FamilyScorer scorer_;
   FamilyScorer::Scratch scratch_;
@@ -119,7 +119,7 @@ class AugmentProblem {
   std::vector<std::uint32_t> pattern_cells_;
   std::vector<Family> families_;
   std::vector<std::size_t> first_family_;
-  std::vector<std::int32_t> members_;
+  std::vector<Var> members_;
   double bytes_ = 0.0, max_bytes_;
   std::vector<std::uint32_t> counts_;
   std::vector<Item> items_;

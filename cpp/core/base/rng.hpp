@@ -5,10 +5,11 @@
 
 namespace bayesmend {
 
-// A small generator (xorshift-multiply on a Weyl sequence) for the choices of a search: one for
-// each task, seeded by the task, so that results do not depend on threads.
+// SplitMix64 (Steele, Lea and Flood 2014), for the choices of a search: one for each task, seeded
+// by the task, so that results do not depend on threads.
 class Rng {
  public:
+  explicit Rng(std::uint64_t seed) : state_(seed) {}
   Rng(std::uint64_t seed, std::uint64_t stream) : state_(seed + (stream + 1) * kStep) {}
 
   std::uint64_t next() {

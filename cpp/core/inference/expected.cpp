@@ -204,8 +204,7 @@ std::vector<double> ExpectedCounts::marginalise(std::size_t number, Scratch& scr
   return part;
 }
 
-void ExpectedCounts::spread_single(std::int32_t variable, std::size_t stride,
-                                   Scratch& scratch) const {
+void ExpectedCounts::spread_single(Var variable, std::size_t stride, Scratch& scratch) const {
   const Table& table = holes_.table();
   const auto v = static_cast<std::size_t>(variable);
   const auto card = static_cast<std::size_t>(table.card[v]);
@@ -222,7 +221,7 @@ void ExpectedCounts::spread_single(std::int32_t variable, std::size_t stride,
     }
 }
 
-void ExpectedCounts::spread_row(std::size_t row, std::span<const std::int32_t> set,
+void ExpectedCounts::spread_row(std::size_t row, VariableSet set,
                                 std::span<const std::size_t> strides, Scratch& scratch) const {
   const Table& table = holes_.table();
   auto& members = scratch.members;
@@ -279,7 +278,7 @@ void ExpectedCounts::expand(std::span<const Member> members, std::size_t cell, d
   }
 }
 
-std::size_t ExpectedCounts::fill(std::span<const std::int32_t> set, Scratch& scratch) const {
+std::size_t ExpectedCounts::fill(VariableSet set, Scratch& scratch) const {
   const Table& table = holes_.table();
   auto& strides = scratch.strides;
   strides.resize(set.size());
@@ -320,8 +319,13 @@ std::size_t ExpectedCounts::fill(std::span<const std::int32_t> set, Scratch& scr
   return n_cells;
 }
 
-std::span<const double> ExpectedCounts::count(std::span<const std::int32_t> set,
-                                              Scratch& scratch) const {
+std::unique_ptr<CountSource::Scratch> ExpectedCounts::make_scratch() const {
+  return std::make_unique<Scratch>();
+}
+
+std::span<const double> ExpectedCounts::count(VariableSet set,
+                                              CountSource::Scratch& source_scratch) const {
+  auto& scratch = static_cast<Scratch&>(source_scratch);
   const std::size_t n_cells = fill(set, scratch);
   scratch.occupied.clear();
   for (std::size_t cell = 0; cell < n_cells; ++cell) {
@@ -332,8 +336,7 @@ std::span<const double> ExpectedCounts::count(std::span<const std::int32_t> set,
   return scratch.occupied;
 }
 
-std::vector<double> ExpectedCounts::table(std::span<const std::int32_t> set,
-                                          Scratch& scratch) const {
+std::vector<double> ExpectedCounts::table(VariableSet set, Scratch& scratch) const {
   const std::size_t n_cells = fill(set, scratch);
   const auto end = scratch.totals.begin() + static_cast<std::ptrdiff_t>(n_cells);
   std::vector<double> result(scratch.totals.begin(), end);

@@ -9,13 +9,14 @@
 
 #include "core/inference/holes.hpp"
 #include "core/inference/joins.hpp"
+#include "core/score/counts.hpp"
 
 namespace bayesmend {
 
 // Expected joint counts of any set of variables in a table with holes, under the distribution that
 // a network gives to the holes. Exact: holes of a row that depend on each other are counted by
 // their joint posterior.
-class ExpectedCounts {
+class ExpectedCounts final : public CountSource {
  public:
   // Keeps a view of the holes and of the probabilities, which must outlive it. Of `max_bytes`, half
   // may go into posteriors that are kept, a quarter into what threads remember of them.
@@ -24,12 +25,12 @@ class ExpectedCounts {
 
   // What one thread needs while it counts.
   class Scratch;
+  std::unique_ptr<CountSource::Scratch> make_scratch() const override;
 
-  // Counts of the cells of the joint table of `set` that are not zero.
-  std::span<const double> count(std::span<const std::int32_t> set, Scratch& scratch) const;
+  std::span<const double> count(VariableSet set, CountSource::Scratch& scratch) const override;
 
   // The whole joint table, the last variable of `set` varying fastest.
-  std::vector<double> table(std::span<const std::int32_t> set, Scratch& scratch) const;
+  std::vector<double> table(VariableSet set, Scratch& scratch) const;
 
   const Holes& holes() const { return holes_; }
   bool was_stopped() const { return was_stopped_; }
@@ -56,7 +57,7 @@ class ExpectedCounts {
   };
 
   // Adds up in scratch.totals; returns how many cells the table has.
-  std::size_t fill(std::span<const std::int32_t> set, Scratch& scratch) const;
+  std::size_t fill(VariableSet set, Scratch& scratch) const;
   void infer(std::size_t n_threads, const Stop& stop);
   void infer_instance(std::size_t number, Scratch& scratch);
   // How the posterior of a piece is computed: as one joint table, or by cliques.
@@ -69,9 +70,9 @@ class ExpectedCounts {
   // The same into the scratch, for an instance that is not kept.
   void recall(std::size_t number, Scratch& scratch) const;
   // Rows in which only this variable of the set is missing.
-  void spread_single(std::int32_t variable, std::size_t stride, Scratch& scratch) const;
-  void spread_row(std::size_t row, std::span<const std::int32_t> set,
-                  std::span<const std::size_t> strides, Scratch& scratch) const;
+  void spread_single(Var variable, std::size_t stride, Scratch& scratch) const;
+  void spread_row(std::size_t row, VariableSet set, std::span<const std::size_t> strides,
+                  Scratch& scratch) const;
   // Spreads a weight over the states of the members, from `cell` on.
   void expand(std::span<const Member> members, std::size_t cell, double weight, std::size_t index,
               std::span<double> totals) const;
@@ -98,7 +99,7 @@ class ExpectedCounts {
   std::size_t max_kept_, max_remembered_;  // numbers; the latter twice per thread
 };
 
-class ExpectedCounts::Scratch {
+class ExpectedCounts::Scratch final : public CountSource::Scratch {
  private:
   friend class ExpectedCounts;
   std::vector<double> totals;  // all zero between calls

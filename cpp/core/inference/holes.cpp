@@ -57,9 +57,9 @@ class SliceIndex {
 
 }  // namespace
 
-FamilyGraph::FamilyGraph(std::span<const std::int32_t> cards,
-                         std::span<const std::int64_t> parent_offsets,
-                         std::span<const std::int32_t> parents)
+FamilyGraph::FamilyGraph(std::span<const std::uint32_t> cards,
+                         std::span<const std::uint64_t> parent_offsets,
+                         std::span<const Var> parents)
     : card(cards.begin(), cards.end()), children(cards.size()) {
   if (parent_offsets.size() != cards.size() + 1)
     throw std::invalid_argument("parent_offsets must have one entry more than card.");
@@ -70,13 +70,13 @@ FamilyGraph::FamilyGraph(std::span<const std::int32_t> cards,
     members_.push_back(static_cast<std::int32_t>(i));
     strides_.push_back(1);
     for (auto p = parent_offsets[i]; p < parent_offsets[i + 1]; ++p) {
-      const auto parent = parents[static_cast<std::size_t>(p)];
-      if (parent < 0 || static_cast<std::size_t>(parent) >= card.size())
+      const Var parent = parents[p];
+      if (parent >= card.size())
         throw std::invalid_argument("variable " + std::to_string(i) + " has an unknown parent.");
-      members_.push_back(parent);
+      members_.push_back(static_cast<std::int32_t>(parent));
       strides_.push_back(stride);
-      stride *= card[static_cast<std::size_t>(parent)];
-      children[static_cast<std::size_t>(parent)].push_back(static_cast<std::int32_t>(i));
+      stride *= card[parent];
+      children[parent].push_back(static_cast<std::int32_t>(i));
     }
     start_.push_back(members_.size());
     cpt_start.push_back(cpt_start.back() + static_cast<std::size_t>(stride));
@@ -212,6 +212,12 @@ void Holes::visit_observed(const Plan& plan, auto&& code_of, auto&& visit) const
     }
     if (is_observed) visit(offset);
   }
+}
+
+double Holes::total_weight() const {
+  double total = 0.0;
+  for (std::size_t row = 0; row < table_.n_rows; ++row) total += row_weight(row);
+  return total;
 }
 
 void Holes::compile(const Stop& stop) {

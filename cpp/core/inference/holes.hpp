@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/parallel.hpp"
+#include "core/base/variable.hpp"
 #include "core/inference/beliefs.hpp"
 #include "core/table/table.hpp"
 
@@ -17,8 +18,8 @@ namespace bayesmend {
 // at cpt_start[i], one row of card[i] entries per parent configuration, first parent fastest.
 class FamilyGraph {
  public:
-  FamilyGraph(std::span<const std::int32_t> card, std::span<const std::int64_t> parent_offsets,
-              std::span<const std::int32_t> parents);
+  FamilyGraph(std::span<const std::uint32_t> card, std::span<const std::uint64_t> parent_offsets,
+              std::span<const Var> parents);
 
   std::size_t n_vars() const { return card.size(); }
   std::size_t n_entries() const { return cpt_start.back(); }
@@ -77,6 +78,8 @@ class Holes {
 
   const FamilyGraph& graph() const { return graph_; }
   const Table& table() const { return table_; }
+  // Of all rows.
+  double total_weight() const;
   bool was_stopped() const { return was_stopped_; }
   const std::vector<Piece>& pieces() const { return pieces_; }
   const std::vector<Instance>& instances() const { return instances_; }

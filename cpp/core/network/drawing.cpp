@@ -8,7 +8,7 @@
 namespace bayesmend {
 namespace {
 
-constexpr std::int32_t kFewStates = 8;
+constexpr std::uint32_t kFewStates = 8;
 constexpr double kNever = 2.0;  // above every draw
 
 // A binary search without branches: draws are random, so a branch would be mispredicted at
@@ -29,10 +29,10 @@ void find_configs(const FlatNetwork& network, std::size_t variable, const std::u
                   std::size_t n_rows, std::size_t first, std::size_t size, std::uint32_t* config) {
   std::fill_n(config, size, 0u);
   std::uint32_t stride = 1;
-  for (const std::int32_t parent : network.parents_of(variable)) {
-    const std::uint8_t* codes = cells + static_cast<std::size_t>(parent) * n_rows + first;
+  for (const Var parent : network.parents_of(variable)) {
+    const std::uint8_t* codes = cells + parent * n_rows + first;
     for (std::size_t row = 0; row < size; ++row) config[row] += stride * codes[row];
-    stride *= static_cast<std::uint32_t>(network.card[static_cast<std::size_t>(parent)]);
+    stride *= network.card[parent];
   }
 }
 
@@ -67,9 +67,9 @@ void fill_draws(std::uint64_t seed, std::uint32_t stream, std::size_t variable,
   }
 }
 
-void draw_states(std::span<const double> thresholds, std::int32_t card, const Block& block,
+void draw_states(std::span<const double> thresholds, std::uint32_t card, const Block& block,
                  std::size_t size, std::uint8_t* codes) {
-  const auto width = static_cast<std::size_t>(card - 1);
+  const std::size_t width = card - 1;
   const double* ends = thresholds.data();
   if (width == 0) {
     std::fill_n(codes, size, std::uint8_t{0});
@@ -92,18 +92,17 @@ void draw_states(std::span<const double> thresholds, std::int32_t card, const Bl
   }
 }
 
-void check_order(const FlatNetwork& network, std::span<const std::int32_t> order) {
+void check_order(const FlatNetwork& network, std::span<const Var> order) {
   const std::size_t n_vars = network.n_vars();
   const auto require = [](bool condition, const char* message) {
     if (!condition) throw std::invalid_argument(message);
   };
   require(order.size() == n_vars, "order must list every variable");
   std::vector<bool> is_listed(n_vars, false);
-  for (const std::int32_t entry : order) {
-    const auto variable = static_cast<std::size_t>(entry);
+  for (const Var variable : order) {
     require(variable < n_vars && !is_listed[variable], "order must list every variable once");
-    for (const std::int32_t parent : network.parents_of(variable)) {
-      require(is_listed[static_cast<std::size_t>(parent)], "order must list parents first");
+    for (const Var parent : network.parents_of(variable)) {
+      require(is_listed[parent], "order must list parents first");
     }
     is_listed[variable] = true;
   }

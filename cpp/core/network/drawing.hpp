@@ -39,10 +39,10 @@ void fill_draws(std::uint64_t seed, std::uint32_t stream, std::size_t variable,
                 std::uint64_t first_index, std::size_t size, double* draw);
 
 // The state of a draw is the number of thresholds at or below it.
-void draw_states(std::span<const double> thresholds, std::int32_t card, const Block& block,
+void draw_states(std::span<const double> thresholds, std::uint32_t card, const Block& block,
                  std::size_t size, std::uint8_t* codes);
 
 // Throws std::invalid_argument unless `order` lists every variable once, after its parents.
-void check_order(const FlatNetwork& network, std::span<const std::int32_t> order);
+void check_order(const FlatNetwork& network, std::span<const Var> order);
 
 }  // namespace bayesmend

@@ -24,31 +24,30 @@ void check(const FlatNetwork& network) {
   require(network.cpt_offsets.size() == n_vars + 1, "cpt_offsets must have n_vars + 1 entries");
   require(network.parent_offsets.front() == 0 && network.cpt_offsets.front() == 0,
           "offsets must begin with 0");
-  require(network.parent_offsets.back() == static_cast<std::int64_t>(network.parents.size()),
+  require(network.parent_offsets.back() == network.parents.size(),
           "parent_offsets must end with the number of parents");
-  require(network.cpt_offsets.back() == static_cast<std::int64_t>(network.cpts.size()),
+  require(network.cpt_offsets.back() == network.cpts.size(),
           "cpt_offsets must end with the number of probabilities");
   require(std::is_sorted(network.parent_offsets.begin(), network.parent_offsets.end()) &&
               std::is_sorted(network.cpt_offsets.begin(), network.cpt_offsets.end()),
           "offsets must not decrease");
-  for (const std::int32_t card : network.card) {
+  for (const std::uint32_t card : network.card) {
     require(card >= 1 && card < kMissing, "card must be in 1..254");
   }
   for (std::size_t variable = 0; variable < n_vars; ++variable) {
-    std::uint64_t n_configs = 1;
-    for (const std::int32_t parent : network.parents_of(variable)) {
-      require(parent >= 0 && static_cast<std::size_t>(parent) < n_vars, "parent out of range");
-      n_configs *= static_cast<std::uint64_t>(network.card[static_cast<std::size_t>(parent)]);
+    std::size_t n_configs = 1;
+    for (const Var parent : network.parents_of(variable)) {
+      require(parent < n_vars, "parent out of range");
+      n_configs *= network.card[parent];
       require(n_configs <= std::numeric_limits<std::uint32_t>::max(),
               "more than 2^32 parent configurations");
     }
-    require(network.cpt_of(variable).size() ==
-                n_configs * static_cast<std::uint64_t>(network.card[variable]),
+    require(network.cpt_of(variable).size() == n_configs * network.card[variable],
             "a table has the wrong size");
   }
 }
 
-std::vector<std::uint8_t> sample(const FlatNetwork& network, std::span<const std::int32_t> order,
+std::vector<std::uint8_t> sample(const FlatNetwork& network, std::span<const Var> order,
                                  std::size_t n_rows, std::uint64_t seed, std::size_t n_threads,
                                  const Stop& stop) {
   check(network);
@@ -56,8 +55,7 @@ std::vector<std::uint8_t> sample(const FlatNetwork& network, std::span<const std
   check_order(network, order);
   std::vector<std::vector<double>> thresholds(n_vars);
   for (std::size_t variable = 0; variable < n_vars; ++variable) {
-    thresholds[variable] =
-        find_thresholds(network.cpt_of(variable), static_cast<std::size_t>(network.card[variable]));
+    thresholds[variable] = find_thresholds(network.cpt_of(variable), network.card[variable]);
   }
   std::vector<std::uint8_t> cells(n_vars * n_rows);
   const bool is_complete = parallel_for(
@@ -65,8 +63,7 @@ std::vector<std::uint8_t> sample(const FlatNetwork& network, std::span<const std
         Block block;
         const std::size_t first = task * kBlock;
         const std::size_t size = std::min(kBlock, n_rows - first);
-        for (const std::int32_t entry : order) {
-          const auto variable = static_cast<std::size_t>(entry);
+        for (const Var variable : order) {
           find_configs(network, variable, cells.data(), n_rows, first, size, block.config.data());
           fill_draws(seed, kSampleStream, variable, first / 2, size, block.draw.data());
           draw_states(thresholds[variable], network.card[variable], block, size,
@@ -104,7 +101,7 @@ std::vector<double> log_likelihood(const FlatNetwork& network, const Table& tabl
           find_configs(network, variable, table.cells.data(), table.n_rows, first, size,
                        config.data());
           const double* log_cpt = logs.data() + network.cpt_offsets[variable];
-          const auto card = static_cast<std::size_t>(network.card[variable]);
+          const std::size_t card = network.card[variable];
           const std::uint8_t* codes = table.cells.data() + variable * table.n_rows + first;
           for (std::size_t row = 0; row < size; ++row) {
             result[first + row] += log_cpt[config[row] * card + codes[row]];

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/parallel.hpp"
+#include "core/base/variable.hpp"
 #include "core/table/table.hpp"
 
 namespace bayesmend {
@@ -15,21 +16,21 @@ namespace bayesmend {
 // at cpts[cpt_offsets[i]], one row of card[i] entries per parent configuration, the first
 // parent varying fastest.
 struct FlatNetwork {
-  std::span<const std::int32_t> card;
-  std::span<const std::int64_t> parent_offsets;
-  std::span<const std::int32_t> parents;
-  std::span<const std::int64_t> cpt_offsets;
+  std::span<const std::uint32_t> card;
+  std::span<const std::uint64_t> parent_offsets;
+  std::span<const Var> parents;
+  std::span<const std::uint64_t> cpt_offsets;
   std::span<const double> cpts;
 
   std::size_t n_vars() const { return card.size(); }
-  std::span<const std::int32_t> parents_of(std::size_t variable) const {
-    const auto first = static_cast<std::size_t>(parent_offsets[variable]);
-    const auto last = static_cast<std::size_t>(parent_offsets[variable + 1]);
+  std::span<const Var> parents_of(std::size_t variable) const {
+    const auto first = parent_offsets[variable];
+    const auto last = parent_offsets[variable + 1];
     return parents.subspan(first, last - first);
   }
   std::span<const double> cpt_of(std::size_t variable) const {
-    const auto first = static_cast<std::size_t>(cpt_offsets[variable]);
-    const auto last = static_cast<std::size_t>(cpt_offsets[variable + 1]);
+    const auto first = cpt_offsets[variable];
+    const auto last = cpt_offsets[variable + 1];
     return cpts.subspan(first, last - first);
   }
 };
@@ -40,7 +41,7 @@ void check(const FlatNetwork& network);
 // Draws rows; the cell of a variable in a row depends on the network, the seed, the
 // variable and the row only. `order` lists every variable after its parents. The result
 // holds one variable after the other. Empty when stopped.
-std::vector<std::uint8_t> sample(const FlatNetwork& network, std::span<const std::int32_t> order,
+std::vector<std::uint8_t> sample(const FlatNetwork& network, std::span<const Var> order,
                                  std::size_t n_rows, std::uint64_t seed, std::size_t n_threads,
                                  const Stop& stop);
 

@@ -37,7 +37,7 @@ struct Scratch {
 
 class Weigher {
  public:
-  Weigher(const FlatNetwork& network, std::span<const std::int32_t> order, const Table& table,
+  Weigher(const FlatNetwork& network, std::span<const Var> order, const Table& table,
           std::span<const std::uint8_t> is_wanted, std::uint64_t seed)
       : network_(network), order_(order), table_(table), is_wanted_(is_wanted), seed_(seed) {
     check(network);
@@ -47,12 +47,11 @@ class Weigher {
     std::transform(network.cpts.begin(), network.cpts.end(), logs_.begin(),
                    [](double p) { return std::log(p); });
     for (std::size_t variable = 0; variable < network.n_vars(); ++variable) {
-      thresholds_.push_back(
-          find_thresholds(network.cpt_of(variable), static_cast<std::size_t>(card(variable))));
+      thresholds_.push_back(find_thresholds(network.cpt_of(variable), card(variable)));
     }
   }
 
-  std::int32_t card(std::size_t variable) const { return network_.card[variable]; }
+  std::uint32_t card(std::size_t variable) const { return network_.card[variable]; }
   std::uint8_t cell(std::size_t variable, std::size_t row) const {
     return table_.cells[variable * table_.n_rows + row];
   }
@@ -63,16 +62,15 @@ class Weigher {
   Plan plan(std::size_t row) const {
     std::vector<bool> is_needed(network_.n_vars(), false);
     for (std::size_t k = order_.size(); k-- > 0;) {
-      const auto variable = static_cast<std::size_t>(order_[k]);
+      const auto variable = order_[k];
       if (cell(variable, row) != kMissing || is_wanted(variable, row)) is_needed[variable] = true;
       if (!is_needed[variable]) continue;
-      for (const std::int32_t parent : network_.parents_of(variable)) {
-        is_needed[static_cast<std::size_t>(parent)] = true;
+      for (const Var parent : network_.parents_of(variable)) {
+        is_needed[parent] = true;
       }
     }
     Plan plan;
-    for (const std::int32_t entry : order_) {
-      const auto variable = static_cast<std::size_t>(entry);
+    for (const Var variable : order_) {
       if (!is_needed[variable]) continue;
       plan.variables.push_back(variable);
       if (cell(variable, row) == kMissing) plan.is_certain = false;
@@ -97,7 +95,7 @@ class Weigher {
       }
       std::fill_n(codes, size, observed);
       const double* own = logs_.data() + network_.cpt_offsets[variable] + observed;
-      const auto width = static_cast<std::size_t>(card(variable));
+      const std::size_t width = card(variable);
       for (std::size_t k = 0; k < size; ++k) {
         scratch.log_weight[k] += own[scratch.block.config[k] * width];
       }
@@ -118,7 +116,7 @@ class Weigher {
   }
 
   FlatNetwork network_;
-  std::span<const std::int32_t> order_;
+  std::span<const Var> order_;
   Table table_;
   std::span<const std::uint8_t> is_wanted_;
   std::uint64_t seed_;
@@ -184,7 +182,7 @@ Sums add_up(const Weigher& weigher, std::span<const Hole> holes, std::size_t n_s
       sums.by_state[at + codes[k]] += weight[k];
       sums.squares_by_state[at + codes[k]] += weight[k] * weight[k];
     }
-    at += static_cast<std::size_t>(weigher.card(hole.variable));
+    at += weigher.card(hole.variable);
   }
   return sums;
 }
@@ -207,14 +205,14 @@ WantedCells find_holes(const Weigher& weigher, std::size_t n_vars, std::size_t n
     next[variable] = found.n_probabilities;
     std::size_t n_missing = 0;
     for (std::size_t row = 0; row < n_rows; ++row) n_missing += weigher.is_wanted(variable, row);
-    found.n_probabilities += n_missing * static_cast<std::size_t>(weigher.card(variable));
+    found.n_probabilities += n_missing * weigher.card(variable);
   }
   found.first.push_back(0);
   for (std::size_t row = 0; row < n_rows; ++row) {
     for (std::size_t variable = 0; variable < n_vars; ++variable) {
       if (!weigher.is_wanted(variable, row)) continue;
       found.holes.push_back({variable, next[variable]});
-      next[variable] += static_cast<std::size_t>(weigher.card(variable));
+      next[variable] += weigher.card(variable);
     }
     found.first.push_back(found.holes.size());
   }
@@ -230,7 +228,7 @@ void write(const Weigher& weigher, std::span<const Hole> holes, const Sums& sums
   result.effective[row] = is_possible ? sums.total * sums.total / sums.squares : 0.0;
   std::size_t from = 0;
   for (const Hole& hole : holes) {
-    const auto card = static_cast<std::size_t>(weigher.card(hole.variable));
+    const std::size_t card = weigher.card(hole.variable);
     for (std::size_t state = 0; state < card; ++state, ++from) {
       const double p = is_possible ? sums.by_state[from] / sums.total : nan;
       // The variance of a ratio of means, to first order.
@@ -297,7 +295,7 @@ bool weigh_row(Task& task, std::span<const Hole> holes, std::size_t row, std::si
                Weighted& result) {
   std::size_t n_states = 0;
   for (const Hole& hole : holes) {
-    n_states += static_cast<std::size_t>(task.weigher.card(hole.variable));
+    n_states += task.weigher.card(hole.variable);
   }
   const Plan plan = task.weigher.plan(row);
   const std::size_t n_here = plan.is_certain ? 1 : task.n_samples;
@@ -368,7 +366,7 @@ bool sum_weights(Task& task, const Plan& plan, std::size_t row, std::size_t thre
 
 }  // namespace
 
-Weighted weigh(const FlatNetwork& network, std::span<const std::int32_t> order, const Table& table,
+Weighted weigh(const FlatNetwork& network, std::span<const Var> order, const Table& table,
                std::span<const std::uint8_t> is_wanted, std::size_t n_samples, std::uint64_t seed,
                std::size_t n_threads, const Stop& stop) {
   const Weigher weigher(network, order, table, is_wanted, seed);
@@ -385,7 +383,7 @@ Weighted weigh(const FlatNetwork& network, std::span<const std::int32_t> order, 
   return is_complete ? result : Weighted{};
 }
 
-WeightedDraws weighted_draws(const FlatNetwork& network, std::span<const std::int32_t> order,
+WeightedDraws weighted_draws(const FlatNetwork& network, std::span<const Var> order,
                              const Table& table, std::size_t n_samples, std::size_t n_draws,
                              std::uint64_t seed, std::size_t n_threads, const Stop& stop) {
   const Weigher weigher(network, order, table, {}, seed);

@@ -28,7 +28,7 @@ struct Weighted {
 
 // `order` lists every variable after its parents. `is_wanted` holds one flag per variable, or
 // nothing when every missing cell is wanted. Empty when stopped.
-Weighted weigh(const FlatNetwork& network, std::span<const std::int32_t> order, const Table& table,
+Weighted weigh(const FlatNetwork& network, std::span<const Var> order, const Table& table,
                std::span<const std::uint8_t> is_wanted, std::size_t n_samples, std::uint64_t seed,
                std::size_t n_threads, const Stop& stop);
 
@@ -40,7 +40,7 @@ struct WeightedDraws {
 };
 
 // Completed tables: per row, n_draws of n_samples draws are picked by their weights.
-WeightedDraws weighted_draws(const FlatNetwork& network, std::span<const std::int32_t> order,
+WeightedDraws weighted_draws(const FlatNetwork& network, std::span<const Var> order,
                              const Table& table, std::size_t n_samples, std::size_t n_draws,
                              std::uint64_t seed, std::size_t n_threads, const Stop& stop);
 

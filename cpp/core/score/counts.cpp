@@ -31,7 +31,7 @@ JointCounter::JointCounter(const Table& table, std::span<const double> weights)
   for (std::size_t v = 0; v < table.n_vars; ++v) {
     if (table.card[v] > kMaxBitStates) continue;
     first_bits_[v] = size;
-    size += static_cast<std::size_t>(table.card[v]) * n_words_;
+    size += table.card[v] * n_words_;
   }
   bits_.assign(size, 0);
   for (std::size_t v = 0; v < table.n_vars; ++v) {
@@ -43,14 +43,9 @@ JointCounter::JointCounter(const Table& table, std::span<const double> weights)
   }
 }
 
-JointCounter::JointCounter(const ExpectedCounts& expected)
-    : table_(expected.holes().table()), expected_(&expected) {
-  for (std::size_t row = 0; row < table_.n_rows; ++row) total_ += expected.holes().row_weight(row);
-}
-
 double JointCounter::n_cells(VariableSet set) const {
   double cells = 1.0;
-  for (const auto v : set) cells *= table_.card[static_cast<std::size_t>(v)];
+  for (const auto v : set) cells *= table_.card[v];
   return cells;
 }
 
@@ -58,40 +53,38 @@ bool JointCounter::suits_bits(VariableSet set) const {
   if (set.empty()) return true;
   double counts = 1.0;
   for (const auto v : set) {
-    if (first_bits_[static_cast<std::size_t>(v)] == kNoBits) return false;
-    counts *= table_.card[static_cast<std::size_t>(v)];
+    if (first_bits_[v] == kNoBits) return false;
+    counts *= table_.card[v];
   }
-  const double last = table_.card[static_cast<std::size_t>(set.back())];
+  const double last = table_.card[set.back()];
   counts *= std::max(last - 1.0, 1.0) / last;
   return counts <= static_cast<double>(bit_kernels().worthwhile_counts);
 }
 
-const std::uint64_t* JointCounter::state_bits(std::int32_t variable, std::int32_t state,
+const std::uint64_t* JointCounter::state_bits(Var variable, std::uint32_t state,
                                               std::size_t first_word) const {
-  return bits_.data() + first_bits_[static_cast<std::size_t>(variable)] +
-         static_cast<std::size_t>(state) * n_words_ + first_word;
+  return bits_.data() + first_bits_[variable] + state * n_words_ + first_word;
 }
 
-void JointCounter::extend_bits(std::int32_t variable, std::size_t first_word, std::size_t n_words,
+void JointCounter::extend_bits(Var variable, std::size_t first_word, std::size_t n_words,
                                Scratch& scratch) const {
-  const auto card = table_.card[static_cast<std::size_t>(variable)];
+  const auto card = table_.card[variable];
   if (scratch.levels.size() < scratch.depth + 2) scratch.levels.resize(scratch.depth + 2);
   const auto& from = scratch.levels[scratch.depth];
   auto& to = scratch.levels[scratch.depth + 1];
   to.variable = variable;
   to.config.clear();
   to.count.clear();
-  to.bits.resize(from.config.size() * static_cast<std::size_t>(card) * n_words);
+  to.bits.resize(from.config.size() * card * n_words);
   const auto& kernels = bit_kernels();
   std::size_t n_configs = 0;
   for (std::size_t c = 0; c < from.config.size(); ++c) {
-    for (std::int32_t s = 0; s < card; ++s) {
+    for (std::uint32_t s = 0; s < card; ++s) {
       const auto count =
           kernels.intersect(from.bits.data() + c * n_words, state_bits(variable, s, first_word),
                             to.bits.data() + n_configs * n_words, n_words);
       if (count == 0) continue;
-      to.config.push_back(from.config[c] * static_cast<std::uint32_t>(card) +
-                          static_cast<std::uint32_t>(s));
+      to.config.push_back(from.config[c] * card + s);
       to.count.push_back(static_cast<std::uint32_t>(count));
       ++n_configs;
     }
@@ -99,17 +92,16 @@ void JointCounter::extend_bits(std::int32_t variable, std::size_t first_word, st
   ++scratch.depth;
 }
 
-void JointCounter::count_leaf_by_bits(std::int32_t variable, std::size_t first_word,
-                                      std::size_t n_words, Scratch& scratch,
-                                      std::uint32_t* counts) const {
-  const auto card = table_.card[static_cast<std::size_t>(variable)];
+void JointCounter::count_leaf_by_bits(Var variable, std::size_t first_word, std::size_t n_words,
+                                      Scratch& scratch, std::uint32_t* counts) const {
+  const auto card = table_.card[variable];
   const auto& level = scratch.levels[scratch.depth];
   const auto count_both = bit_kernels().count_both;
   for (std::size_t c = 0; c < level.config.size(); ++c) {
-    std::uint32_t* cell = counts + level.config[c] * static_cast<std::size_t>(card);
+    std::uint32_t* cell = counts + level.config[c] * card;
     const std::uint64_t* bits = level.bits.data() + c * n_words;
     std::uint32_t rest = level.count[c];
-    for (std::int32_t s = 0; s + 1 < card && rest > 0; ++s) {
+    for (std::uint32_t s = 0; s + 1 < card && rest > 0; ++s) {
       const auto count = static_cast<std::uint32_t>(
           count_both(bits, state_bits(variable, s, first_word), n_words));
       cell[s] += count;
@@ -161,8 +153,8 @@ std::size_t JointCounter::prefix_ids(VariableSet prefix, Scratch& scratch) const
   ids.assign(n_rows, 0);
   std::size_t n_ids = 1;
   for (const auto variable : prefix) {
-    const auto column = table_.column(static_cast<std::size_t>(variable));
-    const auto card = static_cast<std::uint32_t>(table_.card[static_cast<std::size_t>(variable)]);
+    const auto column = table_.column(variable);
+    const auto card = table_.card[variable];
     for (std::size_t row = 0; row < n_rows; ++row) ids[row] = ids[row] * card + column[row];
     n_ids *= card;
     if (n_ids <= id_limit) continue;
@@ -184,9 +176,9 @@ std::size_t JointCounter::prefix_ids(VariableSet prefix, Scratch& scratch) const
 
 std::span<const std::uint32_t> JointCounter::count_by_rows(VariableSet set,
                                                            Scratch& scratch) const {
-  const auto last = static_cast<std::size_t>(set.back());
+  const Var last = set.back();
   const std::size_t n_ids = prefix_ids(set.first(set.size() - 1), scratch);
-  const auto card = static_cast<std::size_t>(table_.card[last]);
+  const std::size_t card = table_.card[last];
   const auto column = table_.column(last);
   const std::size_t n_rows = table_.n_rows, n_cells = n_ids * card;
   const std::uint32_t* ids = scratch.ids.data();
@@ -226,10 +218,13 @@ std::span<const double> JointCounter::weigh_by_rows(VariableSet set, Scratch& sc
     scratch.occupied_totals.push_back(total_);
     return scratch.occupied_totals;
   }
-  if (expected_ != nullptr) return expected_->count(set, scratch.expected);
-  const auto last = static_cast<std::size_t>(set.back());
+  if (source_ != nullptr) {
+    if (!scratch.source) scratch.source = source_->make_scratch();
+    return source_->count(set, *scratch.source);
+  }
+  const Var last = set.back();
   const std::size_t n_ids = prefix_ids(set.first(set.size() - 1), scratch);
-  const auto card = static_cast<std::size_t>(table_.card[last]);
+  const std::size_t card = table_.card[last];
   const auto column = table_.column(last);
   const std::size_t n_rows = table_.n_rows, n_cells = n_ids * card;
   const std::uint32_t* ids = scratch.ids.data();

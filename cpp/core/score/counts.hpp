@@ -2,16 +2,32 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "core/inference/expected.hpp"
+#include "core/base/variable.hpp"
 #include "core/table/table.hpp"
 
 namespace bayesmend {
 
 // Variables in ascending order.
-using VariableSet = std::span<const std::int32_t>;
+using VariableSet = std::span<const Var>;
+
+// Joint counts that are computed elsewhere, as those expected of a table with missing cells are.
+class CountSource {
+ public:
+  // What one thread needs while it counts.
+  struct Scratch {
+    virtual ~Scratch() = default;
+  };
+
+  virtual ~CountSource() = default;
+  virtual std::unique_ptr<Scratch> make_scratch() const = 0;
+  // Counts of the cells of the joint table of `set` that are not zero.
+  virtual std::span<const double> count(VariableSet set, Scratch& scratch) const = 0;
+};
 
 // Counts the joint configurations of sets of variables in a complete table.
 //
@@ -22,8 +38,9 @@ class JointCounter {
  public:
   // Keeps views of the table and the weights, which must outlive it. Empty weights: one a row.
   JointCounter(const Table& table, std::span<const double> weights);
-  // Counts what is expected of a table with holes. Keeps a view.
-  explicit JointCounter(const ExpectedCounts& expected);
+  // Takes the counts of a table with this total weight from a source, which must outlive it.
+  JointCounter(const Table& table, double total, const CountSource& source)
+      : table_(table), source_(&source), total_(total) {}
 
   // What one thread needs while it counts.
   class Scratch;
@@ -39,7 +56,7 @@ class JointCounter {
 
   const Table& table() const { return table_; }
   // Whether counts are real numbers.
-  bool is_weighted() const { return !weights_.empty() || expected_ != nullptr; }
+  bool is_weighted() const { return !weights_.empty() || source_ != nullptr; }
   double total() const { return total_; }
   // Product of the numbers of states; a double, since it may exceed any integer type.
   double n_cells(VariableSet set) const;
@@ -47,16 +64,15 @@ class JointCounter {
  private:
   static constexpr std::size_t kBlockWords = 512;       // 4 KiB a bit set: many fit in cache
   static constexpr std::size_t kChunkCells = 1u << 17;  // counts kept while blocks pass by
-  static constexpr std::int32_t kMaxBitStates = 16;
+  static constexpr std::uint32_t kMaxBitStates = 16;
 
   bool suits_bits(VariableSet set) const;
-  const std::uint64_t* state_bits(std::int32_t variable, std::int32_t state,
-                                  std::size_t first_word) const;
+  const std::uint64_t* state_bits(Var variable, std::uint32_t state, std::size_t first_word) const;
   void count_chunk_by_bits(std::span<const VariableSet> sets, std::span<const std::size_t> starts,
                            Scratch& scratch) const;
-  void extend_bits(std::int32_t variable, std::size_t first_word, std::size_t n_words,
+  void extend_bits(Var variable, std::size_t first_word, std::size_t n_words,
                    Scratch& scratch) const;
-  void count_leaf_by_bits(std::int32_t variable, std::size_t first_word, std::size_t n_words,
+  void count_leaf_by_bits(Var variable, std::size_t first_word, std::size_t n_words,
                           Scratch& scratch, std::uint32_t* counts) const;
   // Row ids of the configurations of all but the last variable; returns how many there may be.
   std::size_t prefix_ids(VariableSet prefix, Scratch& scratch) const;
@@ -65,7 +81,7 @@ class JointCounter {
 
   Table table_;
   std::span<const double> weights_;
-  const ExpectedCounts* expected_ = nullptr;
+  const CountSource* source_ = nullptr;
   double total_ = 0.0;
   std::size_t n_words_ = 0;
   std::vector<std::uint64_t> bits_;
@@ -76,7 +92,7 @@ class JointCounter::Scratch {
  public:
   // Non-empty configurations of a prefix within one block of rows.
   struct Level {
-    std::int32_t variable = -1;
+    Var variable = 0;
     std::vector<std::uint32_t> config;
     std::vector<std::uint32_t> count;
     std::vector<std::uint64_t> bits;
@@ -85,7 +101,7 @@ class JointCounter::Scratch {
   std::size_t depth = 0;
   std::vector<std::uint32_t> chunk_counts;
 
-  std::vector<std::int32_t> prefix;  // whose ids are in `ids`
+  std::vector<Var> prefix;  // whose ids are in `ids`
   bool has_prefix = false;
   std::size_t n_prefix_ids = 0;
   std::vector<std::uint32_t> ids;
@@ -96,7 +112,7 @@ class JointCounter::Scratch {
   std::vector<std::pair<std::uint64_t, double>> weighted_keys;
   std::vector<double> row_totals;  // all zero between calls
   std::vector<double> occupied_totals;
-  ExpectedCounts::Scratch expected;
+  std::unique_ptr<CountSource::Scratch> source;
 };
 
 template <class Visit>

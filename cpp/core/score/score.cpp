@@ -53,12 +53,12 @@ double FamilyScorer::joint_pseudo_count(VariableSet set) const {
   return rule_.kind == ScoreKind::k2 ? 1.0 : 0.0;
 }
 
-double FamilyScorer::parent_pseudo_count(VariableSet parents, std::int32_t child_card) const {
+double FamilyScorer::parent_pseudo_count(VariableSet parents, std::uint32_t child_card) const {
   if (rule_.kind == ScoreKind::bdeu) return rule_.ess / counter_.n_cells(parents);
   return rule_.kind == ScoreKind::k2 ? static_cast<double>(child_card) : 0.0;
 }
 
-double FamilyScorer::penalty(double n_joint_cells, std::int32_t child_card,
+double FamilyScorer::penalty(double n_joint_cells, std::uint32_t child_card,
                              std::size_t n_parents) const {
   const double free_parameters = n_joint_cells / child_card * (child_card - 1);
   double paid = rule_.arc_penalty * static_cast<double>(n_parents);
@@ -111,8 +111,8 @@ double FamilyScorer::value(std::span<const double> totals, double pseudo_count, 
   return sum_over_cells(cell_table(pseudo_count, n_cells, scratch), totals);
 }
 
-double FamilyScorer::family(std::int32_t child, VariableSet parents, Scratch& scratch) const {
-  const auto card = counter_.table().card[static_cast<std::size_t>(child)];
+double FamilyScorer::family(Var child, VariableSet parents, Scratch& scratch) const {
+  const auto card = counter_.table().card[child];
   auto& set = scratch.set;
   set.assign(parents.begin(), parents.end());
   set.push_back(child);
@@ -126,9 +126,9 @@ double FamilyScorer::family(std::int32_t child, VariableSet parents, Scratch& sc
     if (static_cast<double>(counts.size()) != n_cells || counter_.is_weighted()) return;
     // The whole table is here: its margin over the child is the table of the parents.
     std::vector<std::uint32_t>& margin = scratch.margin;
-    margin.assign(counts.size() / static_cast<std::size_t>(card), 0);
+    margin.assign(counts.size() / card, 0);
     for (std::size_t j = 0, c = 0; j < margin.size(); ++j)
-      for (std::int32_t k = 0; k < card; ++k) margin[j] += static_cast<std::uint32_t>(counts[c++]);
+      for (std::uint32_t k = 0; k < card; ++k) margin[j] += static_cast<std::uint32_t>(counts[c++]);
     given = value(std::span<const std::uint32_t>(margin), parent_pseudo, n_cells / card, scratch);
     has_given = true;
   });
@@ -141,7 +141,7 @@ double FamilyScorer::family(std::int32_t child, VariableSet parents, Scratch& sc
   return joint - given - penalty(n_cells, card, parents.size());
 }
 
-double FamilyScorer::superset_bound(std::int32_t child_card, double n_parent_cells,
+double FamilyScorer::superset_bound(std::uint32_t child_card, double n_parent_cells,
                                     std::size_t n_occupied, std::size_t n_parents) const {
   if (rule_.arc_penalty < 0.0) return std::numeric_limits<double>::infinity();
   const double arcs = rule_.arc_penalty * static_cast<double>(n_parents + 1);
@@ -168,11 +168,11 @@ std::vector<double> score_families(const FamilyScorer& scorer, const FamilyBatch
   const std::size_t n_families = families.child.size();
   SetIndex index(n_families);
   std::vector<std::uint32_t> joint_of(n_families), parents_of(n_families);
-  std::vector<std::int32_t> parents, joint;
+  std::vector<Var> parents, joint;
   // Only K2 weighs a parent configuration by the child's states; tag 0 is the joint table.
   const bool child_matters = scorer.rule().kind == ScoreKind::k2;
   for (std::size_t f = 0; f < n_families; ++f) {
-    const std::int32_t child = families.child[f];
+    const Var child = families.child[f];
     parents.assign(families.parents.begin() + families.first_parent[f],
                    families.parents.begin() + families.first_parent[f + 1]);
     std::ranges::sort(parents);
@@ -181,7 +181,7 @@ std::vector<double> score_families(const FamilyScorer& scorer, const FamilyBatch
     if (std::ranges::adjacent_find(joint) != joint.end())
       throw std::invalid_argument("family " + std::to_string(f) + " names a variable twice.");
     joint_of[f] = static_cast<std::uint32_t>(index.insert(joint, 0));
-    const std::int32_t tag = child_matters ? table.card[static_cast<std::size_t>(child)] : 0;
+    const std::uint32_t tag = child_matters ? table.card[child] : 0;
     parents_of[f] = static_cast<std::uint32_t>(index.insert(parents, tag));
   }
   const auto order = index.sorted();
@@ -208,27 +208,25 @@ std::vector<double> score_families(const FamilyScorer& scorer, const FamilyBatch
   std::vector<double> scores(n_families);
   for (std::size_t f = 0; f < n_families; ++f) {
     const auto set = index.set(joint_of[f]);
-    scores[f] =
-        values[joint_of[f]] - values[parents_of[f]] -
-        scorer.penalty(scorer.counter().n_cells(set),
-                       table.card[static_cast<std::size_t>(families.child[f])], set.size() - 1);
+    scores[f] = values[joint_of[f]] - values[parents_of[f]] -
+                scorer.penalty(scorer.counter().n_cells(set), table.card[families.child[f]],
+                               set.size() - 1);
   }
   return scores;
 }
 
-std::vector<double> family_counts(const Table& table, std::span<const double> weights,
-                                  std::int32_t child, std::span<const std::int32_t> parents) {
-  const auto card = static_cast<std::size_t>(table.card[static_cast<std::size_t>(child)]);
+std::vector<double> family_counts(const Table& table, std::span<const double> weights, Var child,
+                                  std::span<const Var> parents) {
+  const std::size_t card = table.card[child];
   std::size_t n_configs = 1;
-  for (const auto parent : parents)
-    n_configs *= static_cast<std::size_t>(table.card[static_cast<std::size_t>(parent)]);
+  for (const auto parent : parents) n_configs *= table.card[parent];
   std::vector<double> counts(n_configs * card, 0.0);
-  const auto child_column = table.column(static_cast<std::size_t>(child));
+  const auto child_column = table.column(child);
   for (std::size_t row = 0; row < table.n_rows; ++row) {
     std::size_t config = 0, stride = 1;
     for (const auto parent : parents) {
-      config += stride * table.column(static_cast<std::size_t>(parent))[row];
-      stride *= static_cast<std::size_t>(table.card[static_cast<std::size_t>(parent)]);
+      config += stride * table.column(parent)[row];
+      stride *= table.card[parent];
     }
     counts[config * card + child_column[row]] += weights.empty() ? 1.0 : weights[row];
   }

@@ -52,14 +52,14 @@ class FamilyScorer {
    private:
     friend class FamilyScorer;
     std::unordered_map<double, const CellTable*> tables;
-    std::vector<std::int32_t> set;
+    std::vector<Var> set;
     std::vector<std::uint32_t> margin;
   };
 
   // Pseudo-count of a cell of the joint table of child and parents.
   double joint_pseudo_count(VariableSet set) const;
   // Pseudo-count of a parent configuration, for a child with `child_card` states.
-  double parent_pseudo_count(VariableSet parents, std::int32_t child_card) const;
+  double parent_pseudo_count(VariableSet parents, std::uint32_t child_card) const;
 
   // Calls visit(s, counts) for each set, with counts of rows or, for weighted data, totals.
   template <class Visit>
@@ -75,16 +75,16 @@ class FamilyScorer {
   double value(std::span<const double> totals, double pseudo_count, double n_cells,
                Scratch& scratch) const;
   // Score of one family; consecutive calls are fastest when their first parents agree.
-  double family(std::int32_t child, VariableSet parents, Scratch& scratch) const;
+  double family(Var child, VariableSet parents, Scratch& scratch) const;
   // No superset of `parents` scores above this, where the parents show `n_occupied` of their
   // configurations in the data; infinity where no such bound is known.
-  double superset_bound(std::int32_t child_card, double n_parent_cells, std::size_t n_occupied,
+  double superset_bound(std::uint32_t child_card, double n_parent_cells, std::size_t n_occupied,
                         std::size_t n_parents) const;
   // values[s] = the value of sets[s] under pseudo_counts[s]. Best in lexicographic order.
   void set_values(std::span<const VariableSet> sets, std::span<const double> pseudo_counts,
                   Scratch& scratch, std::span<double> values) const;
   // What a family with `n_parents` parents pays, given the cells of its joint table.
-  double penalty(double n_joint_cells, std::int32_t child_card, std::size_t n_parents) const;
+  double penalty(double n_joint_cells, std::uint32_t child_card, std::size_t n_parents) const;
 
   // The table of f for this pseudo-count; it lives as long as the scorer.
   const CellTable& cell_table(double pseudo_count, double n_cells, Scratch& scratch) const;
@@ -105,9 +105,9 @@ class FamilyScorer {
 // Families in compressed rows: the parents of family f are
 // parents[first_parent[f] .. first_parent[f + 1]), in any order.
 struct FamilyBatch {
-  std::span<const std::int32_t> child;
-  std::span<const std::int64_t> first_parent;
-  std::span<const std::int32_t> parents;
+  std::span<const Var> child;
+  std::span<const std::uint64_t> first_parent;
+  std::span<const Var> parents;
 };
 
 // One score per family; empty when `stop` ended the work.
@@ -115,7 +115,7 @@ std::vector<double> score_families(const FamilyScorer& scorer, const FamilyBatch
                                    std::size_t n_threads, const Stop& stop);
 
 // counts[j * card + k]: rows with parent configuration j (first parent fastest) and child state k.
-std::vector<double> family_counts(const Table& table, std::span<const double> weights,
-                                  std::int32_t child, std::span<const std::int32_t> parents);
+std::vector<double> family_counts(const Table& table, std::span<const double> weights, Var child,
+                                  std::span<const Var> parents);
 
 }  // namespace bayesmend

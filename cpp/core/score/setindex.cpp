@@ -6,10 +6,10 @@
 namespace bayesmend {
 namespace {
 
-std::uint64_t hash_of(VariableSet set, std::int32_t tag) {
-  std::uint64_t hash = 0x9e3779b97f4a7c15u ^ static_cast<std::uint64_t>(tag);
+std::uint64_t hash_of(VariableSet set, std::uint32_t tag) {
+  std::uint64_t hash = 0x9e3779b97f4a7c15u ^ tag;
   for (const auto member : set) {
-    hash ^= static_cast<std::uint64_t>(member) + 1;
+    hash ^= std::uint64_t{member} + 1;
     hash *= 0xff51afd7ed558ccdu;
     hash ^= hash >> 32;
   }
@@ -21,8 +21,7 @@ std::uint64_t leading_members(VariableSet set) {
   std::uint64_t key = 0;
   for (std::size_t p = 0; p < 4; ++p) {
     const std::uint64_t member =
-        p < set.size() ? std::min<std::uint64_t>(static_cast<std::uint64_t>(set[p]) + 1, 0xffff)
-                       : 0;
+        p < set.size() ? std::min<std::uint64_t>(std::uint64_t{set[p]} + 1, 0xffff) : 0;
     key = key << 16 | member;
   }
   return key;
@@ -43,7 +42,7 @@ void SetIndex::grow() {
   }
 }
 
-std::size_t SetIndex::slot_of(std::uint64_t hash, VariableSet members, std::int32_t tag) const {
+std::size_t SetIndex::slot_of(std::uint64_t hash, VariableSet members, std::uint32_t tag) const {
   std::size_t slot = hash & (slots_.size() - 1);
   for (; slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1)) {
     const std::size_t i = slots_[slot] - 1;
@@ -52,13 +51,13 @@ std::size_t SetIndex::slot_of(std::uint64_t hash, VariableSet members, std::int3
   return slot;
 }
 
-std::optional<std::size_t> SetIndex::find(VariableSet members, std::int32_t tag) const {
+std::optional<std::size_t> SetIndex::find(VariableSet members, std::uint32_t tag) const {
   const std::size_t slot = slot_of(hash_of(members, tag), members, tag);
   if (slots_[slot] == 0) return std::nullopt;
   return slots_[slot] - 1;
 }
 
-std::size_t SetIndex::insert(VariableSet members, std::int32_t tag) {
+std::size_t SetIndex::insert(VariableSet members, std::uint32_t tag) {
   const std::uint64_t hash = hash_of(members, tag);
   const std::size_t slot = slot_of(hash, members, tag);
   if (slots_[slot] != 0) return slots_[slot] - 1;

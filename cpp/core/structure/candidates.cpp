@@ -15,7 +15,7 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 struct Candidate {
   double score;
-  std::vector<std::int32_t> parents;
+  std::vector<Var> parents;
 };
 
 bool precedes(const Candidate& a, const Candidate& b) {
@@ -38,9 +38,9 @@ OwnedParentLists pack(std::vector<std::vector<Candidate>>& lists) {
       packed.scores.push_back(candidate.score);
       packed.members.insert(packed.members.end(), candidate.parents.begin(),
                             candidate.parents.end());
-      packed.member_offsets.push_back(static_cast<std::int64_t>(packed.members.size()));
+      packed.member_offsets.push_back(packed.members.size());
     }
-    packed.offsets.push_back(static_cast<std::int64_t>(packed.scores.size()));
+    packed.offsets.push_back(packed.scores.size());
   }
   return packed;
 }
@@ -59,15 +59,14 @@ class Ranks {
   std::size_t choose(std::size_t n, std::size_t k) const { return choose_[n * width_ + k]; }
   std::size_t rank(VariableSet set) const {
     std::size_t rank = 0;
-    for (std::size_t t = 0; t < set.size(); ++t)
-      rank += choose(static_cast<std::size_t>(set[t]), t + 1);
+    for (std::size_t t = 0; t < set.size(); ++t) rank += choose(set[t], t + 1);
     return rank;
   }
   // Rank of the set without its member at `left_out`.
   std::size_t rank_without(VariableSet set, std::size_t left_out) const {
     std::size_t rank = 0;
     for (std::size_t t = 0, size = 0; t < set.size(); ++t)
-      if (t != left_out) rank += choose(static_cast<std::size_t>(set[t]), ++size);
+      if (t != left_out) rank += choose(set[t], ++size);
     return rank;
   }
 
@@ -78,15 +77,14 @@ class Ranks {
 
 // Calls visit for every ascending set of `size` members that starts with `head`.
 template <class Visit>
-void for_each_set(std::vector<std::int32_t>& head, std::size_t size, std::int32_t n_vars,
-                  Visit&& visit) {
+void for_each_set(std::vector<Var>& head, std::size_t size, std::size_t n_vars, Visit&& visit) {
   if (head.size() == size) {
     visit(head);
     return;
   }
-  const std::int32_t first = head.empty() ? 0 : head.back() + 1;
-  const auto missing = static_cast<std::int32_t>(size - head.size());
-  for (std::int32_t v = first; v + missing <= n_vars; ++v) {
+  const Var first = head.empty() ? 0 : head.back() + 1;
+  const std::size_t missing = size - head.size();
+  for (Var v = first; v + missing <= n_vars; ++v) {
     head.push_back(v);
     for_each_set(head, size, n_vars, visit);
     head.pop_back();
@@ -138,16 +136,16 @@ class Exhaustive {
 
   struct Worker {
     FamilyScorer::Scratch joint, parents;  // two, since parents are counted while joint is in use
-    std::vector<std::int32_t> family_parents;
+    std::vector<Var> family_parents;
     std::size_t n_scored = 0, n_skipped = 0;
   };
 
-  using Found = std::vector<std::pair<std::int32_t, Candidate>>;
+  using Found = std::vector<std::pair<Var, Candidate>>;
 
   static std::size_t largest_limit(const ParentRules& rules, std::size_t n_vars) {
-    std::int32_t largest = 0;
+    std::uint32_t largest = 0;
     for (const auto limit : rules.limit) largest = std::max(largest, limit);
-    return std::min(static_cast<std::size_t>(largest), n_vars - 1);
+    return std::min<std::size_t>(largest, n_vars - 1);
   }
 
   bool run_layer(std::size_t size) {
@@ -162,10 +160,10 @@ class Exhaustive {
       }
     }
     // One task per pair of first members.
-    std::vector<std::vector<std::int32_t>> heads;
-    std::vector<std::int32_t> head;
-    for_each_set(head, std::min<std::size_t>(size, 2), static_cast<std::int32_t>(n_vars_),
-                 [&](const std::vector<std::int32_t>& set) { heads.push_back(set); });
+    std::vector<std::vector<Var>> heads;
+    std::vector<Var> head;
+    for_each_set(head, std::min<std::size_t>(size, 2), n_vars_,
+                 [&](const std::vector<Var>& set) { heads.push_back(set); });
     std::vector<Found> found(heads.size());
     const bool finished = parallel_for(
         heads.size(), workers_.size(), stop_,
@@ -174,17 +172,16 @@ class Exhaustive {
         },
         Caller::waits);
     for (auto& list : found)
-      for (auto& [child, candidate] : list)
-        lists_[static_cast<std::size_t>(child)].push_back(std::move(candidate));
+      for (auto& [child, candidate] : list) lists_[child].push_back(std::move(candidate));
     return finished && !stop_.has_ended();
   }
 
-  void run_task(std::vector<std::int32_t> head, std::size_t size, Worker& worker, Found& found) {
+  void run_task(std::vector<Var> head, std::size_t size, Worker& worker, Found& found) {
     // Long tables in short batches, since a stop is noticed between two of them.
     const std::size_t n_rows = scorer_.counter().table().n_rows;
     const std::size_t batch =
         std::clamp<std::size_t>((std::size_t{1} << 23) / (n_rows + 1), 16, 512);
-    std::vector<std::int32_t> members;
+    std::vector<Var> members;
     std::vector<VariableSet> sets;
     members.reserve(batch * size + 1);
     auto flush = [&] {
@@ -192,35 +189,31 @@ class Exhaustive {
       sets.clear();
       members.clear();
     };
-    for_each_set(head, size, static_cast<std::int32_t>(n_vars_),
-                 [&](const std::vector<std::int32_t>& set) {
-                   if (!has_live_family(set, worker)) {
-                     ++worker.n_skipped;
-                     return;
-                   }
-                   const std::size_t first = members.size();
-                   members.insert(members.end(), set.begin(), set.end());
-                   sets.emplace_back(members.data() + first, size);
-                   if (sets.size() == batch) flush();
-                 });
+    for_each_set(head, size, n_vars_, [&](const std::vector<Var>& set) {
+      if (!has_live_family(set, worker)) {
+        ++worker.n_skipped;
+        return;
+      }
+      const std::size_t first = members.size();
+      members.insert(members.end(), set.begin(), set.end());
+      sets.emplace_back(members.data() + first, size);
+      if (sets.size() == batch) flush();
+    });
     flush();
   }
 
-  bool may_have(std::int32_t child, VariableSet joint) const {
-    const auto c = static_cast<std::size_t>(child);
-    if (static_cast<std::int32_t>(joint.size()) - 1 > rules_.limit[c]) return false;
+  bool may_have(Var child, VariableSet joint) const {
+    if (joint.size() > rules_.limit[child] + std::size_t{1}) return false;
     for (const auto p : joint)
-      if (p != child && !rules_.allowed[c * n_vars_ + static_cast<std::size_t>(p)]) return false;
+      if (p != child && !rules_.allowed[child * n_vars_ + p]) return false;
     return true;
   }
 
-  bool has_required(std::int32_t child, VariableSet joint) const {
-    const auto c = static_cast<std::size_t>(child);
-    if (n_required_[c] == 0) return true;
+  bool has_required(Var child, VariableSet joint) const {
+    if (n_required_[child] == 0) return true;
     std::size_t present = 0;
-    for (const auto p : joint)
-      present += rules_.required[c * n_vars_ + static_cast<std::size_t>(p)];
-    return present == n_required_[c];
+    for (const auto p : joint) present += rules_.required[child * n_vars_ + p];
+    return present == n_required_[child];
   }
 
   // The family of joint[position] given the rest may be a candidate. Leaves its parents in
@@ -230,13 +223,13 @@ class Exhaustive {
     auto& parents = worker.family_parents;
     copy_without(joint, position, parents);
     if (parents.empty()) return true;
-    const auto c = static_cast<std::size_t>(joint[position]);
+    const Var child = joint[position];
     const auto& below = layers_[parents.size() - 1];
     for (std::size_t q = 0; q < parents.size(); ++q) {
-      if (!below.closed[ranks_.rank_without(parents, q) * n_vars_ + c]) continue;
+      if (!below.closed[ranks_.rank_without(parents, q) * n_vars_ + child]) continue;
       // What no superset can better holds for the supersets of this one too.
       if (parents.size() < max_parents_)
-        layers_[parents.size()].closed[ranks_.rank(parents) * n_vars_ + c] = 1;
+        layers_[parents.size()].closed[ranks_.rank(parents) * n_vars_ + child] = 1;
       return false;
     }
     return true;
@@ -282,7 +275,7 @@ class Exhaustive {
   };
 
   // From the layer, or counted now where no family of theirs needed their joint table.
-  ParentTable parent_table(VariableSet parents, std::size_t rank, std::int32_t child_card,
+  ParentTable parent_table(VariableSet parents, std::size_t rank, std::uint32_t child_card,
                            Worker& worker) const {
     const auto& layer = layers_[parents.size()];
     const std::size_t card_class =
@@ -302,20 +295,19 @@ class Exhaustive {
     return table;
   }
 
-  void score_family(VariableSet joint, std::int32_t child, double joint_value, double n_cells,
+  void score_family(VariableSet joint, Var child, double joint_value, double n_cells,
                     Worker& worker, Found& found) {
-    const auto c = static_cast<std::size_t>(child);
     const auto& parents = worker.family_parents;
     const std::size_t rank = ranks_.rank(parents);
-    const ParentTable given = parent_table(parents, rank, card_[c], worker);
+    const ParentTable given = parent_table(parents, rank, card_[child], worker);
     const double score =
-        joint_value - given.value - scorer_.penalty(n_cells, card_[c], parents.size());
+        joint_value - given.value - scorer_.penalty(n_cells, card_[child], parents.size());
     ++worker.n_scored;
     double best = kMinusInfinity;
     if (!parents.empty()) {
       const auto& below = layers_[parents.size() - 1];
       for (std::size_t q = 0; q < parents.size(); ++q)
-        best = std::max(best, below.best[ranks_.rank_without(parents, q) * n_vars_ + c]);
+        best = std::max(best, below.best[ranks_.rank_without(parents, q) * n_vars_ + child]);
     }
     if (has_required(child, joint)) {
       if (beats(score, best)) found.push_back({child, {score, parents}});
@@ -323,14 +315,13 @@ class Exhaustive {
     }
     if (parents.size() == max_parents_) return;
     auto& layer = layers_[parents.size()];
-    layer.best[rank * n_vars_ + c] = best;
-    layer.closed[rank * n_vars_ + c] =
-        scorer_.superset_bound(card_[c], n_cells / card_[c], given.n_occupied, parents.size()) <=
-        best;
+    layer.best[rank * n_vars_ + child] = best;
+    layer.closed[rank * n_vars_ + child] =
+        scorer_.superset_bound(card_[child], n_cells / card_[child], given.n_occupied,
+                               parents.size()) <= best;
   }
 
-  static void copy_without(VariableSet set, std::size_t left_out,
-                           std::vector<std::int32_t>& target) {
+  static void copy_without(VariableSet set, std::size_t left_out, std::vector<Var>& target) {
     target.clear();
     for (std::size_t t = 0; t < set.size(); ++t)
       if (t != left_out) target.push_back(set[t]);
@@ -338,11 +329,11 @@ class Exhaustive {
   const FamilyScorer& scorer_;
   const ParentRules& rules_;
   const Stop& stop_;
-  std::span<const std::int32_t> card_;
+  std::span<const std::uint32_t> card_;
   std::size_t n_vars_, max_parents_;
   Ranks ranks_;
   std::vector<std::size_t> n_required_;
-  std::vector<std::int32_t> child_cards_;  // distinct; one entry where they do not matter
+  std::vector<std::uint32_t> child_cards_;  // distinct; one entry where they do not matter
   std::vector<Layer> layers_;
   std::vector<Worker> workers_;
   std::vector<std::vector<Candidate>> lists_;
@@ -351,17 +342,16 @@ class Exhaustive {
 // Best-first search of the parent sets of one child.
 class Promising {
  public:
-  Promising(const FamilyScorer& scorer, const ParentRules& rules, std::int32_t child,
+  Promising(const FamilyScorer& scorer, const ParentRules& rules, Var child,
             FamilyScorer::Scratch& scratch, const Stop& stop)
       : scorer_(scorer), child_(child), scratch_(scratch), stop_(stop), index_(1024) {
     const auto n_vars = scorer.counter().table().n_vars;
-    const auto c = static_cast<std::size_t>(child);
-    limit_ = std::min(static_cast<std::size_t>(rules.limit[c]), n_vars - 1);
-    for (std::size_t p = 0; p < n_vars; ++p) {
-      if (rules.required[c * n_vars + p])
-        required_.push_back(static_cast<std::int32_t>(p));
-      else if (rules.allowed[c * n_vars + p] && p != c)
-        optional_.push_back(static_cast<std::int32_t>(p));
+    limit_ = std::min<std::size_t>(rules.limit[child], n_vars - 1);
+    for (Var p = 0; p < n_vars; ++p) {
+      if (rules.required[child * n_vars + p])
+        required_.push_back(p);
+      else if (rules.allowed[child * n_vars + p] && p != child)
+        optional_.push_back(p);
     }
   }
 
@@ -370,7 +360,7 @@ class Promising {
     const double base = scores_[root];
     const std::size_t n_seeds = evaluate_seed(seed);
     // What each parent would add on its own, best first.
-    std::vector<std::pair<double, std::int32_t>> gains;
+    std::vector<std::pair<double, Var>> gains;
     if (required_.size() < limit_) {
       for (const auto p : optional_) {
         if (stop_.is_over()) break;
@@ -390,7 +380,7 @@ class Promising {
       const Entry entry = queue_.top();
       queue_.pop();
       push(entry.set, entry.cursor + 1, gains);
-      const std::int32_t added = gains[entry.cursor].second;
+      const Var added = gains[entry.cursor].second;
       const auto old_set = index_.set(entry.set);
       if (std::ranges::binary_search(old_set, added)) continue;
       const std::size_t before = index_.size();
@@ -413,21 +403,21 @@ class Promising {
     }
   };
 
-  static std::vector<std::int32_t> with(VariableSet set, std::int32_t added) {
-    std::vector<std::int32_t> larger(set.begin(), set.end());
+  static std::vector<Var> with(VariableSet set, Var added) {
+    std::vector<Var> larger(set.begin(), set.end());
     larger.insert(std::ranges::upper_bound(larger, added), added);
     return larger;
   }
 
   // Scores the seed, then its subsets; returns how many sets that were.
   std::size_t evaluate_seed(VariableSet seed) {
-    std::vector<std::int32_t> extra;
+    std::vector<Var> extra;
     std::ranges::set_difference(seed, required_, std::back_inserter(extra));
     // The subsets of a very large seed would take for ever.
     const std::size_t n_subsets = std::size_t{1} << std::min<std::size_t>(extra.size(), 10);
     if (!extra.empty()) evaluate(seed);
     for (std::size_t bits = n_subsets; --bits > 0 && !stop_.is_over();) {
-      std::vector<std::int32_t> set(required_);
+      std::vector<Var> set(required_);
       for (std::size_t e = 0; e < extra.size(); ++e)
         if (e < 10 && (bits >> e & 1)) set.push_back(extra[e]);
       std::ranges::sort(set);
@@ -443,8 +433,7 @@ class Promising {
     return set;
   }
 
-  void push(std::size_t set, std::size_t cursor,
-            const std::vector<std::pair<double, std::int32_t>>& gains) {
+  void push(std::size_t set, std::size_t cursor, const std::vector<std::pair<double, Var>>& gains) {
     if (cursor < gains.size()) queue_.push({scores_[set] + gains[cursor].first, set, cursor});
   }
 
@@ -459,7 +448,7 @@ class Promising {
     });
     std::vector<double> best(scores_);  // of the set and its subsets
     std::vector<Candidate> kept;
-    std::vector<std::int32_t> subset;
+    std::vector<Var> subset;
     for (const auto s : order) {
       const auto set = index_.set(s);
       // The required parents alone are a subset of every set.
@@ -484,19 +473,19 @@ class Promising {
       }
       best[s] = std::max(best[s], best_below);
       if (beats(scores_[s], best_below))
-        kept.push_back({scores_[s], std::vector<std::int32_t>(set.begin(), set.end())});
+        kept.push_back({scores_[s], std::vector<Var>(set.begin(), set.end())});
     }
     return kept;
   }
 
   const FamilyScorer& scorer_;
-  std::int32_t child_;
+  Var child_;
   FamilyScorer::Scratch& scratch_;
   const Stop& stop_;
   SetIndex index_;
   std::vector<double> scores_;
   std::size_t limit_ = 0;
-  std::vector<std::int32_t> required_, optional_;
+  std::vector<Var> required_, optional_;
   std::priority_queue<Entry> queue_;
 };
 
@@ -509,7 +498,7 @@ OwnedParentLists all_candidates(const FamilyScorer& scorer, const ParentRules& r
 }
 
 OwnedParentLists promising_candidates(const FamilyScorer& scorer, const ParentRules& rules,
-                                      const std::vector<std::vector<std::int32_t>>& seeds,
+                                      const std::vector<std::vector<Var>>& seeds,
                                       std::size_t max_sets, double seconds_per_child,
                                       std::size_t n_threads, const Stop& stop,
                                       CandidateCount& count) {
@@ -521,7 +510,7 @@ OwnedParentLists promising_candidates(const FamilyScorer& scorer, const ParentRu
       n_vars, scratch.size(), stop,
       [&](std::size_t child, std::size_t thread) {
         const Stop part = stop.part(seconds_per_child);
-        Promising search(scorer, rules, static_cast<std::int32_t>(child), scratch[thread], part);
+        Promising search(scorer, rules, static_cast<Var>(child), scratch[thread], part);
         lists[child] = search.run(seeds[child], max_sets);
         n_scored[child] = search.n_scored();
       },

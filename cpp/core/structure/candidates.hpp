@@ -15,7 +15,7 @@ namespace bayesmend {
 struct ParentRules {
   std::span<const std::uint8_t> allowed;   // n_vars * n_vars: allowed[child * n_vars + parent]
   std::span<const std::uint8_t> required;  // the same shape
-  std::span<const std::int32_t> limit;     // largest number of parents, per child
+  std::span<const std::uint32_t> limit;    // largest number of parents, per child
 };
 
 struct CandidateCount {
@@ -32,7 +32,7 @@ OwnedParentLists all_candidates(const FamilyScorer& scorer, const ParentRules& r
 // are scored or the time of the child is over. Deterministic without a time limit. `seeds`
 // holds one known good set per child, within the rules; it and its subsets come first.
 OwnedParentLists promising_candidates(const FamilyScorer& scorer, const ParentRules& rules,
-                                      const std::vector<std::vector<std::int32_t>>& seeds,
+                                      const std::vector<std::vector<Var>>& seeds,
                                       std::size_t max_sets, double seconds_per_child,
                                       std::size_t n_threads, const Stop& stop,
                                       CandidateCount& count);

@@ -9,8 +9,9 @@
 namespace bayesmend {
 namespace {
 
-using Cluster = std::vector<std::int32_t>;
+using Cluster = std::vector<Var>;
 
+constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 constexpr double kPresent = 1e-9;  // smaller weights are noise of the linear programme
 
 // Strongly connected components of the arcs parent -> child with a positive weight.
@@ -19,64 +20,63 @@ constexpr double kPresent = 1e-9;  // smaller weights are noise of the linear pr
 class Components {
  public:
   Components(const ParentLists& families, std::span<const double> weights)
-      : label(families.n_vars(), -1), children_(families.n_vars()) {
-    for (std::size_t i = 0; i < families.n_vars(); ++i) {
+      : label(families.n_vars(), kNone), children_(families.n_vars()) {
+    for (Var i = 0; i < families.n_vars(); ++i) {
       for (std::size_t c = families.begin(i); c < families.end(i); ++c) {
         if (weights[c] <= kPresent) continue;
         for (const auto parent : families.of(c)) {
-          children_[static_cast<std::size_t>(parent)].push_back(static_cast<std::int32_t>(i));
+          children_[parent].push_back(i);
         }
       }
     }
-    number_.assign(families.n_vars(), -1);
+    number_.assign(families.n_vars(), kNone);
     low_.assign(families.n_vars(), 0);
-    for (std::size_t i = 0; i < families.n_vars(); ++i) {
-      if (number_[i] < 0) visit(static_cast<std::int32_t>(i));
+    for (Var i = 0; i < families.n_vars(); ++i) {
+      if (number_[i] == kNone) visit(i);
     }
   }
 
-  std::vector<std::int32_t> label;
+  std::vector<std::uint32_t> label;
   std::vector<Cluster> members;
 
  private:
   // Tarjan's algorithm with its own stack: thousands of variables may form one path.
-  void visit(std::int32_t root) {
-    std::vector<std::pair<std::int32_t, std::size_t>> path{{root, 0}};
+  void visit(Var root) {
+    std::vector<std::pair<Var, std::size_t>> path{{root, 0}};
     enter(root);
     while (!path.empty()) {
-      auto& [node, next] = path.back();
-      const auto at = static_cast<std::size_t>(node);
+      auto& [at, next] = path.back();
       if (next < children_[at].size()) {
-        const std::int32_t child = children_[at][next++];
-        const auto to = static_cast<std::size_t>(child);
-        if (number_[to] < 0) {
+        const Var child = children_[at][next++];
+        if (number_[child] == kNone) {
           enter(child);
           path.emplace_back(child, 0);
-        } else if (label[to] < 0) {
-          low_[at] = std::min(low_[at], number_[to]);
+        } else if (label[child] == kNone) {
+          low_[at] = std::min(low_[at], number_[child]);
         }
         continue;
       }
-      if (low_[at] == number_[at]) leave(node);
+      const Var done = at;
+      if (low_[done] == number_[done]) leave(done);
       path.pop_back();
       if (path.empty()) break;
-      const auto above = static_cast<std::size_t>(path.back().first);
-      low_[above] = std::min(low_[above], low_[at]);
+      const Var above = path.back().first;
+      low_[above] = std::min(low_[above], low_[done]);
     }
   }
 
-  void enter(std::int32_t node) {
-    number_[static_cast<std::size_t>(node)] = low_[static_cast<std::size_t>(node)] = count_++;
+  void enter(Var node) {
+    number_[node] = low_[node] = count_++;
     open_.push_back(node);
   }
 
-  void leave(std::int32_t node) {
+  void leave(Var node) {
     Cluster component;
-    std::int32_t last = -1;
+    Var last = node;
     do {
       last = open_.back();
       open_.pop_back();
-      label[static_cast<std::size_t>(last)] = static_cast<std::int32_t>(members.size());
+      label[last] = static_cast<std::uint32_t>(members.size());
       component.push_back(last);
     } while (last != node);
     std::sort(component.begin(), component.end());
@@ -84,8 +84,9 @@ class Components {
   }
 
   std::vector<Cluster> children_;
-  std::vector<std::int32_t> number_, low_, open_;
-  std::int32_t count_ = 0;
+  std::vector<std::uint32_t> number_, low_;
+  std::vector<Var> open_;
+  std::uint32_t count_ = 0;
 };
 
 // Branch and bound over the clusters inside one component that contain a given root.
@@ -97,26 +98,24 @@ class Components {
 class ClusterSearch {
  public:
   ClusterSearch(const ParentLists& families, std::span<const double> weights,
-                const Cluster& component, std::span<std::int32_t> local)
+                const Cluster& component, std::span<Var> local)
       : component_(component), owned_(component.size()), containing_(component.size()) {
-    for (std::size_t v = 0; v < component.size(); ++v) {
-      local[static_cast<std::size_t>(component[v])] = static_cast<std::int32_t>(v);
-    }
+    for (Var v = 0; v < component.size(); ++v) local[component[v]] = v;
     base_.assign(component.size(), 1.0);
-    for (std::size_t v = 0; v < component.size(); ++v) {
-      const auto i = static_cast<std::size_t>(component[v]);
+    for (Var v = 0; v < component.size(); ++v) {
+      const Var i = component[v];
       for (std::size_t c = families.begin(i); c < families.end(i); ++c) {
         if (weights[c] > kPresent) add(v, weights[c], families.of(c), local);
       }
     }
-    for (const auto variable : component) local[static_cast<std::size_t>(variable)] = -1;
+    for (const auto variable : component) local[variable] = kNone;
     state_.assign(component.size(), State::open);
     hits_.assign(sets_.size(), 0);
     gain_.assign(component.size(), 0.0);
   }
 
   // Searches clusters that contain the root; keeps the best in `found`.
-  void run(std::size_t root, std::size_t steps, double target) {
+  void run(Var root, std::size_t steps, double target) {
     steps_ = steps;
     best_ = target;
     found.clear();
@@ -137,34 +136,32 @@ class ClusterSearch {
   enum class State : std::uint8_t { open, in, out };
   struct Set {
     double weight;
-    std::int32_t owner;
-    std::int32_t alive;  // members that are not out
-    std::vector<std::int32_t> members;
+    Var owner;
+    std::uint32_t alive;  // members that are not out
+    std::vector<Var> members;
   };
 
-  void add(std::size_t v, double weight, std::span<const std::int32_t> members,
-           std::span<const std::int32_t> local) {
-    Set set{weight, static_cast<std::int32_t>(v), 0, {}};
+  void add(Var v, double weight, std::span<const Var> members, std::span<const Var> local) {
+    Set set{weight, v, 0, {}};
     for (const auto member : members) {
-      const std::int32_t u = local[static_cast<std::size_t>(member)];
-      if (u >= 0) set.members.push_back(u);
+      const Var u = local[member];
+      if (u != kNone) set.members.push_back(u);
     }
     if (set.members.empty()) return;
     base_[v] -= weight;
-    set.alive = static_cast<std::int32_t>(set.members.size());
-    const auto id = static_cast<std::int32_t>(sets_.size());
+    set.alive = static_cast<std::uint32_t>(set.members.size());
+    const auto id = static_cast<std::uint32_t>(sets_.size());
     owned_[v].push_back(id);
-    for (const auto u : set.members) containing_[static_cast<std::size_t>(u)].push_back(id);
+    for (const auto u : set.members) containing_[u].push_back(id);
     sets_.push_back(std::move(set));
   }
 
-  bool is_in(std::int32_t v) const { return state_[static_cast<std::size_t>(v)] == State::in; }
+  bool is_in(Var v) const { return state_[v] == State::in; }
 
-  void include(std::size_t v) {
+  void include(Var v) {
     state_[v] = State::in;
-    in_.push_back(static_cast<std::int32_t>(v));
-    for (const auto id : containing_[v]) {
-      const auto s = static_cast<std::size_t>(id);
+    in_.push_back(v);
+    for (const auto s : containing_[v]) {
       if (hits_[s]++ == 0 && is_in(sets_[s].owner)) current_ -= sets_[s].weight;
     }
     current_ += own(v, [this](std::size_t s) { return hits_[s] == 0; });
@@ -174,8 +171,7 @@ class ClusterSearch {
   void undo_include(std::size_t v) {
     bound_ -= own(v, [this](std::size_t s) { return sets_[s].alive == 0; });
     current_ -= own(v, [this](std::size_t s) { return hits_[s] == 0; });
-    for (const auto id : containing_[v]) {
-      const auto s = static_cast<std::size_t>(id);
+    for (const auto s : containing_[v]) {
       if (--hits_[s] == 0 && is_in(sets_[s].owner)) current_ += sets_[s].weight;
     }
     in_.pop_back();
@@ -186,49 +182,45 @@ class ClusterSearch {
   template <class Counts>
   double own(std::size_t v, Counts&& counts) const {
     double deficit = base_[v];
-    for (const auto id : owned_[v]) {
-      const auto s = static_cast<std::size_t>(id);
+    for (const auto s : owned_[v])
       if (counts(s)) deficit += sets_[s].weight;
-    }
     return deficit;
   }
 
   void exclude(std::size_t v) {
     state_[v] = State::out;
     for (const auto id : containing_[v]) {
-      Set& set = sets_[static_cast<std::size_t>(id)];
+      Set& set = sets_[id];
       if (--set.alive == 0 && is_in(set.owner)) bound_ += set.weight;
     }
   }
 
   void undo_exclude(std::size_t v) {
     for (const auto id : containing_[v]) {
-      Set& set = sets_[static_cast<std::size_t>(id)];
+      Set& set = sets_[id];
       if (set.alive++ == 0 && is_in(set.owner)) bound_ -= set.weight;
     }
     state_[v] = State::open;
   }
 
-  // The open variable whose inclusion lowers the deficit most, or -1.
-  std::int32_t choose() {
+  // The open variable whose inclusion lowers the deficit most, or kNone.
+  Var choose() {
     touched_.clear();
     for (const auto v : in_) {
-      for (const auto id : owned_[static_cast<std::size_t>(v)]) {
-        const auto s = static_cast<std::size_t>(id);
+      for (const auto s : owned_[v]) {
         if (hits_[s] != 0 || sets_[s].alive == 0) continue;
         for (const auto u : sets_[s].members) {
-          if (state_[static_cast<std::size_t>(u)] != State::open) continue;
-          if (gain_[static_cast<std::size_t>(u)] == 0.0) touched_.push_back(u);
-          gain_[static_cast<std::size_t>(u)] += sets_[s].weight;
+          if (state_[u] != State::open) continue;
+          if (gain_[u] == 0.0) touched_.push_back(u);
+          gain_[u] += sets_[s].weight;
         }
       }
     }
-    std::int32_t chosen = -1;
+    Var chosen = kNone;
     double chosen_gain = -std::numeric_limits<double>::infinity();
     for (const auto u : touched_) {
-      const auto at = static_cast<std::size_t>(u);
-      const double gain = gain_[at] - own(at, [this](std::size_t s) { return hits_[s] == 0; });
-      gain_[at] = 0.0;
+      const double gain = gain_[u] - own(u, [this](std::size_t s) { return hits_[s] == 0; });
+      gain_[u] = 0.0;
       if (gain > chosen_gain || (gain == chosen_gain && u < chosen)) {
         chosen = u;
         chosen_gain = gain;
@@ -245,9 +237,8 @@ class ClusterSearch {
       found = in_;
     }
     if (bound_ >= best_) return;
-    const std::int32_t chosen = choose();
-    if (chosen < 0) return;
-    const auto v = static_cast<std::size_t>(chosen);
+    const Var v = choose();
+    if (v == kNone) return;
     include(v);
     descend();
     undo_include(v);
@@ -258,10 +249,10 @@ class ClusterSearch {
 
   const Cluster& component_;
   std::vector<Set> sets_;
-  std::vector<Cluster> owned_, containing_;
+  std::vector<std::vector<std::uint32_t>> owned_, containing_;  // sets, by variable
   std::vector<double> base_;  // weight of the candidates without a member in the component
   std::vector<State> state_;
-  std::vector<std::int32_t> hits_;
+  std::vector<std::uint32_t> hits_;
   std::vector<double> gain_;
   Cluster in_, touched_;
   double current_ = 0.0, bound_ = 0.0, best_ = 0.0;
@@ -275,23 +266,19 @@ class Violation {
       : families_(families), weights_(weights), in_(families.n_vars(), 0) {}
 
   double operator()(const Cluster& cluster) {
-    for (const auto v : cluster) in_[static_cast<std::size_t>(v)] = 1;
+    for (const auto v : cluster) in_[v] = 1;
     double total = 1.0 - static_cast<double>(cluster.size());
-    for (const auto v : cluster) {
-      const auto i = static_cast<std::size_t>(v);
-      for (std::size_t c = families_.begin(i); c < families_.end(i); ++c) {
+    for (const auto v : cluster)
+      for (std::size_t c = families_.begin(v); c < families_.end(v); ++c)
         if (weights_[c] > kPresent && meets(c)) total += weights_[c];
-      }
-    }
-    for (const auto v : cluster) in_[static_cast<std::size_t>(v)] = 0;
+    for (const auto v : cluster) in_[v] = 0;
     return total;
   }
 
  private:
   bool meets(std::size_t candidate) const {
     const auto members = families_.of(candidate);
-    return std::any_of(members.begin(), members.end(),
-                       [this](auto m) { return in_[static_cast<std::size_t>(m)] != 0; });
+    return std::any_of(members.begin(), members.end(), [this](auto m) { return in_[m] != 0; });
   }
 
   const ParentLists& families_;
@@ -325,7 +312,7 @@ class Separation {
         weights_(weights),
         limits_(limits),
         violation_(families, weights),
-        local_(families.n_vars(), -1),
+        local_(families.n_vars(), kNone),
         stop_(stop) {}
 
   Ragged run() {
@@ -353,7 +340,7 @@ class Separation {
     for (const Cluster& component : components.members) {
       if (component.size() < 2) continue;
       ClusterSearch search(families_, weights_, component, local_);
-      for (std::size_t root = 0; root < search.size(); ++root) {
+      for (Var root = 0; root < search.size(); ++root) {
         if (stop_.is_over() && !(limits_.must_find && found_.empty())) return;
         search.run(root, steps, 1.0 - limits_.min_violation);
         if (!search.found.empty()) keep(search.found, component);
@@ -364,7 +351,7 @@ class Separation {
 
   void keep(const Cluster& found, const Cluster& component) {
     Cluster cluster;
-    for (const auto v : found) cluster.push_back(component[static_cast<std::size_t>(v)]);
+    for (const auto v : found) cluster.push_back(component[v]);
     std::sort(cluster.begin(), cluster.end());
     const double value = shrink(cluster, violation_);
     const bool known = std::any_of(found_.begin(), found_.end(),
@@ -376,7 +363,7 @@ class Separation {
   std::span<const double> weights_;
   const SeparationLimits& limits_;
   Violation violation_;
-  std::vector<std::int32_t> local_;
+  std::vector<Var> local_;
   const Stop& stop_;
   std::vector<Scored> found_;
 };
@@ -391,25 +378,23 @@ Ragged violated_clusters(const ParentLists& families, std::span<const double> we
 ClusterRows cluster_rows(const ParentLists& families, const Ragged& clusters) {
   ClusterRows rows;
   std::vector<std::uint8_t> in(families.n_vars(), 0);
-  Cluster meeting, missing;
+  std::vector<std::uint32_t> meeting, missing;
   for (std::size_t k = 0; k < clusters.size(); ++k) {
     const auto cluster = clusters.row(k);
-    for (const auto v : cluster) in[static_cast<std::size_t>(v)] = 1;
+    for (const auto v : cluster) in[v] = 1;
     meeting.clear();
     missing.clear();
     for (const auto v : cluster) {
-      const auto i = static_cast<std::size_t>(v);
-      for (std::size_t c = families.begin(i); c < families.end(i); ++c) {
+      for (std::size_t c = families.begin(v); c < families.end(v); ++c) {
         const auto members = families.of(c);
-        const bool meets = std::any_of(members.begin(), members.end(), [&](auto m) {
-          return in[static_cast<std::size_t>(m)] != 0;
-        });
-        (meets ? meeting : missing).push_back(static_cast<std::int32_t>(c));
+        const bool meets =
+            std::any_of(members.begin(), members.end(), [&](auto m) { return in[m] != 0; });
+        (meets ? meeting : missing).push_back(static_cast<std::uint32_t>(c));
       }
     }
-    for (const auto v : cluster) in[static_cast<std::size_t>(v)] = 0;
+    for (const auto v : cluster) in[v] = 0;
     const bool misses = missing.size() <= meeting.size();
-    const Cluster& row = misses ? missing : meeting;
+    const auto& row = misses ? missing : meeting;
     rows.candidates.items.insert(rows.candidates.items.end(), row.begin(), row.end());
     rows.candidates.close();
     rows.misses.push_back(misses ? 1 : 0);

@@ -6,21 +6,22 @@
 #include <vector>
 
 #include "core/base/stop.hpp"
+#include "core/base/variable.hpp"
 #include "core/structure/parentlists.hpp"
 
 namespace bayesmend {
 
 // Rows of integers of unequal length.
 struct Ragged {
-  std::vector<std::int64_t> offsets{0};
-  std::vector<std::int32_t> items;
+  std::vector<std::uint64_t> offsets{0};
+  std::vector<std::uint32_t> items;
 
   std::size_t size() const { return offsets.size() - 1; }
-  std::span<const std::int32_t> row(std::size_t index) const {
-    const auto first = static_cast<std::size_t>(offsets[index]);
-    return {items.data() + first, static_cast<std::size_t>(offsets[index + 1]) - first};
+  std::span<const std::uint32_t> row(std::size_t index) const {
+    const auto first = offsets[index];
+    return {items.data() + first, offsets[index + 1] - first};
   }
-  void close() { offsets.push_back(static_cast<std::int64_t>(items.size())); }
+  void close() { offsets.push_back(items.size()); }
 };
 
 struct SeparationLimits {

@@ -23,7 +23,7 @@ class Ancestry {
     return (bits_[of * n_words_ + ancestor / 64] >> (ancestor % 64)) & 1;
   }
 
-  void rebuild(const std::vector<std::vector<std::int32_t>>& parents) {
+  void rebuild(const std::vector<std::vector<Var>>& parents) {
     std::fill(bits_.begin(), bits_.end(), 0);
     std::vector<std::uint8_t> done(n_vars_, 0);
     for (std::size_t v = 0; v < n_vars_; ++v) visit(v, parents, done);
@@ -43,13 +43,13 @@ class Ancestry {
     bits_[into * n_words_ + parent / 64] |= std::uint64_t{1} << (parent % 64);
   }
 
-  void visit(std::size_t v, const std::vector<std::vector<std::int32_t>>& parents,
+  void visit(std::size_t v, const std::vector<std::vector<Var>>& parents,
              std::vector<std::uint8_t>& done) {
     if (done[v]) return;
     done[v] = 1;
     for (const auto p : parents[v]) {
-      visit(static_cast<std::size_t>(p), parents, done);
-      merge(static_cast<std::size_t>(p), v);
+      visit(p, parents, done);
+      merge(p, v);
     }
   }
 
@@ -84,7 +84,7 @@ class Climber {
         // Half of the pairs stay free, or a climb among few variables could not move.
         tabu_length_(std::min(options.tabu_length, n_vars_ * n_vars_ / 4)) {}
 
-  GreedyResult run(const std::vector<std::vector<std::int32_t>>& start) {
+  GreedyResult run(const std::vector<std::vector<Var>>& start) {
     best_parents_ = start;
     load(start);
     best_ = is_cut_ ? kMinusInfinity : total_;
@@ -102,14 +102,14 @@ class Climber {
 
   bool may_add(std::size_t parent, std::size_t child) const {
     return parent != child && rules_.allowed[child * n_vars_ + parent] &&
-           static_cast<std::int32_t>(parents_[child].size()) < rules_.limit[child];
+           parents_[child].size() < rules_.limit[child];
   }
   bool may_remove(std::size_t parent, std::size_t child) const {
     return !rules_.required[child * n_vars_ + parent];
   }
   double& gain(std::size_t parent, std::size_t child) { return gains_[child * n_vars_ + parent]; }
 
-  void load(const std::vector<std::vector<std::int32_t>>& parents) {
+  void load(const std::vector<std::vector<Var>>& parents) {
     const bool is_first = parents_.empty();
     std::vector<std::size_t> stale;
     for (std::size_t c = 0; c < n_vars_; ++c)
@@ -155,7 +155,7 @@ class Climber {
 
   // Restarts meet the same families again and again.
   bool recall(std::size_t child) {
-    const auto known = known_.find(parents_[child], static_cast<std::int32_t>(child));
+    const auto known = known_.find(parents_[child], child);
     if (!known) return false;
     scores_[child] = known_scores_[*known];
     best_add_[child] = kStale;
@@ -165,7 +165,7 @@ class Climber {
   }
   void remember(std::size_t child) {
     if (known_gains_.size() + n_vars_ > kMostRemembered) return;
-    known_.insert(parents_[child], static_cast<std::int32_t>(child));
+    known_.insert(parents_[child], child);
     known_scores_.push_back(scores_[child]);
     const auto row = gains_.begin() + static_cast<std::ptrdiff_t>(child * n_vars_);
     known_gains_.insert(known_gains_.end(), row, row + static_cast<std::ptrdiff_t>(n_vars_));
@@ -173,45 +173,45 @@ class Climber {
 
   void refresh_range(std::size_t child, std::size_t begin, std::size_t end,
                      FamilyScorer::Scratch& scratch) {
-    const auto c = static_cast<std::int32_t>(child);
+    const auto c = child;
     const auto& parents = parents_[child];
     const double now = scorer_.family(c, parents, scratch);
     if (begin == 0) {
       scores_[child] = now;
       best_add_[child] = kStale;
     }
-    std::vector<std::int32_t> set, added;
+    std::vector<Var> set, added;
     for (std::size_t p = begin; p < end; ++p) {
       gain(p, child) = kMinusInfinity;
-      if (std::ranges::binary_search(parents, static_cast<std::int32_t>(p))) {
+      if (std::ranges::binary_search(parents, p)) {
         set.clear();
         for (const auto q : parents)
-          if (static_cast<std::size_t>(q) != p) set.push_back(q);
+          if (q != p) set.push_back(q);
         gain(p, child) = scorer_.family(c, set, scratch) - now;
       } else if (may_add(p, child)) {
-        added.push_back(static_cast<std::int32_t>(p));
+        added.push_back(p);
       }
     }
     score_additions(child, added, now, scratch);
   }
 
   // The tables of (parents, child, new parent) share all but their last variable.
-  void score_additions(std::size_t child, const std::vector<std::int32_t>& added, double now,
+  void score_additions(std::size_t child, const std::vector<Var>& added, double now,
                        FamilyScorer::Scratch& scratch) {
     const auto& parents = parents_[child];
     const std::size_t size = parents.size() + 2;
-    std::vector<std::int32_t> members;
+    std::vector<Var> members;
     std::vector<VariableSet> sets;
     members.reserve(added.size() * size);
     for (const auto p : added) {
       members.insert(members.end(), parents.begin(), parents.end());
-      members.push_back(static_cast<std::int32_t>(child));
+      members.push_back(child);
       members.push_back(p);
       sets.emplace_back(members.data() + members.size() - size, size);
     }
     const auto& counter = scorer_.counter();
-    const auto card = static_cast<std::size_t>(counter.table().card[child]);
-    std::vector<std::int32_t> sparse, family;
+    const auto card = counter.table().card[child];
+    std::vector<Var> sparse, family;
     std::vector<std::uint32_t> margin;
     scorer_.visit_counts(sets, scratch, [&](std::size_t s, auto counts) {
       const double n_cells = counter.n_cells(sets[s]);
@@ -219,8 +219,7 @@ class Climber {
         sparse.push_back(added[s]);
         return;
       }
-      const auto parent_card =
-          static_cast<std::size_t>(counter.table().card[static_cast<std::size_t>(added[s])]);
+      const auto parent_card = counter.table().card[added[s]];
       margin.assign(counts.size() / card, 0);
       for (std::size_t j = 0, cell = 0; j < margin.size(); j += parent_card)
         for (std::size_t k = 0; k < card; ++k)
@@ -231,16 +230,15 @@ class Climber {
       const double score =
           scorer_.value(counts, scorer_.joint_pseudo_count(sets[s]), n_cells, scratch) -
           scorer_.value(std::span<const std::uint32_t>(margin),
-                        scorer_.parent_pseudo_count(family, static_cast<std::int32_t>(card)),
+                        scorer_.parent_pseudo_count(family, card),
                         n_cells / static_cast<double>(card), scratch) -
-          scorer_.penalty(n_cells, static_cast<std::int32_t>(card), family.size());
-      gain(static_cast<std::size_t>(added[s]), child) = score - now;
+          scorer_.penalty(n_cells, card, family.size());
+      gain(added[s], child) = score - now;
     });
     for (const auto p : sparse) {
       family.assign(parents.begin(), parents.end());
       family.insert(std::ranges::upper_bound(family, p), p);
-      gain(static_cast<std::size_t>(p), child) =
-          scorer_.family(static_cast<std::int32_t>(child), family, scratch) - now;
+      gain(p, child) = scorer_.family(child, family, scratch) - now;
     }
   }
 
@@ -251,9 +249,7 @@ class Climber {
 
   bool reversal_is_acyclic(std::size_t parent, std::size_t child) const {
     for (const auto q : parents_[child])
-      if (static_cast<std::size_t>(q) != parent &&
-          ancestry_.holds(parent, static_cast<std::size_t>(q)))
-        return false;
+      if (q != parent && ancestry_.holds(parent, q)) return false;
     return true;
   }
 
@@ -267,7 +263,7 @@ class Climber {
     };
     for (std::size_t c = 0; c < n_vars_; ++c) {
       for (const auto q : parents_[c]) {
-        const auto p = static_cast<std::size_t>(q);
+        const auto p = q;
         if (!may_remove(p, c)) continue;
         const double removal = gain(p, c);
         consider(Kind::remove, p, c, removal);
@@ -299,17 +295,14 @@ class Climber {
   }
 
   bool is_addition(std::size_t p, std::size_t c) const {
-    return may_add(p, c) && !std::ranges::binary_search(parents_[c], static_cast<std::int32_t>(p));
+    return may_add(p, c) && !std::ranges::binary_search(parents_[c], p);
   }
 
   void insert_parent(std::size_t parent, std::size_t child) {
     auto& parents = parents_[child];
-    parents.insert(std::ranges::upper_bound(parents, static_cast<std::int32_t>(parent)),
-                   static_cast<std::int32_t>(parent));
+    parents.insert(std::ranges::upper_bound(parents, parent), parent);
   }
-  void erase_parent(std::size_t parent, std::size_t child) {
-    std::erase(parents_[child], static_cast<std::int32_t>(parent));
-  }
+  void erase_parent(std::size_t parent, std::size_t child) { std::erase(parents_[child], parent); }
 
   void apply(const Change& change) {
     const auto [kind, parent, child, change_gain] = change;
@@ -351,8 +344,7 @@ class Climber {
   }
 
   // A DAG near `parents` that keeps the rules: some variables without arcs, some new arcs.
-  std::vector<std::vector<std::int32_t>> perturbed(
-      const std::vector<std::vector<std::int32_t>>& parents) {
+  std::vector<std::vector<Var>> perturbed(const std::vector<std::vector<Var>>& parents) {
     const auto current = parents_;  // which the gains belong to
     parents_ = parents;
     ancestry_.rebuild(parents_);
@@ -368,9 +360,7 @@ class Climber {
 
   // Takes all arcs of a variable away but the required ones.
   void isolate(std::size_t variable) {
-    std::erase_if(parents_[variable], [&](std::int32_t p) {
-      return may_remove(static_cast<std::size_t>(p), variable);
-    });
+    std::erase_if(parents_[variable], [&](Var p) { return may_remove(p, variable); });
     for (std::size_t c = 0; c < n_vars_; ++c)
       if (may_remove(variable, c)) erase_parent(variable, c);
   }
@@ -399,7 +389,7 @@ class Climber {
   std::vector<FamilyScorer::Scratch> scratch_;
   Rng rng_;
   Ancestry ancestry_;
-  std::vector<std::vector<std::int32_t>> parents_, best_parents_;
+  std::vector<std::vector<Var>> parents_, best_parents_;
   std::vector<double> scores_;
   std::vector<double> gains_;          // [child][parent]: of adding it, or of removing it
   std::vector<std::size_t> best_add_;  // per child, cycles aside
@@ -415,7 +405,7 @@ class Climber {
 }  // namespace
 
 GreedyResult climb_greedily(const FamilyScorer& scorer, const ParentRules& rules,
-                            const std::vector<std::vector<std::int32_t>>& start,
+                            const std::vector<std::vector<Var>>& start,
                             const GreedyOptions& options, std::size_t n_threads, const Stop& stop) {
   return Climber(scorer, rules, options, n_threads, stop).run(start);
 }

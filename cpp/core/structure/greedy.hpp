@@ -20,14 +20,14 @@ struct GreedyOptions {
 
 struct GreedyResult {
   double score = 0.0;
-  std::vector<std::vector<std::int32_t>> parents;
+  std::vector<std::vector<Var>> parents;
   std::size_t n_changes = 0;
 };
 
 // Hill climbing on the data by adding, deleting and reversing arcs, with a tabu list and restarts.
 // Starts from `start` (parents per variable), which must keep the rules.
 GreedyResult climb_greedily(const FamilyScorer& scorer, const ParentRules& rules,
-                            const std::vector<std::vector<std::int32_t>>& start,
+                            const std::vector<std::vector<Var>>& start,
                             const GreedyOptions& options, std::size_t n_threads, const Stop& stop);
 
 }  // namespace bayesmend

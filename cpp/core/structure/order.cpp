@@ -36,12 +36,11 @@ struct Total {
 class MemberIndex {
  public:
   explicit MemberIndex(const ParentLists& lists) : first_(lists.n_vars() + 1, 0) {
-    std::vector<std::pair<std::int32_t, std::int64_t>> pairs;
+    std::vector<std::pair<Var, std::size_t>> pairs;
     for (std::size_t v = 0; v < lists.n_vars(); ++v) {
       pairs.clear();
       for (std::size_t c = lists.begin(v); c < lists.end(v) && is_possible(lists, c); ++c)
-        for (const auto member : lists.of(c))
-          pairs.emplace_back(member, static_cast<std::int64_t>(c));
+        for (const auto member : lists.of(c)) pairs.emplace_back(member, c);
       std::sort(pairs.begin(), pairs.end());
       for (std::size_t p = 0; p < pairs.size(); ++p) {
         if (p == 0 || pairs[p].first != pairs[p - 1].first) {
@@ -56,7 +55,7 @@ class MemberIndex {
   }
 
   // Candidates of `variable` that contain `member`, best first.
-  std::span<const std::int64_t> holding(std::size_t variable, std::int32_t member) const {
+  std::span<const std::size_t> holding(std::size_t variable, Var member) const {
     const auto begin = members_.begin() + static_cast<std::ptrdiff_t>(first_[variable]);
     const auto end = members_.begin() + static_cast<std::ptrdiff_t>(first_[variable + 1]);
     const auto found = std::lower_bound(begin, end, member);
@@ -67,9 +66,9 @@ class MemberIndex {
 
  private:
   std::vector<std::size_t> first_;
-  std::vector<std::int32_t> members_;
+  std::vector<Var> members_;
   std::vector<std::size_t> starts_;
-  std::vector<std::int64_t> candidates_;
+  std::vector<std::size_t> candidates_;
 };
 
 class Chain {
@@ -83,7 +82,7 @@ class Chain {
         stop_(stop),
         n_vars_(lists.n_vars()),
         position_(n_vars_),
-        choice_(n_vars_, -1),
+        choice_(n_vars_, kNoSet),
         dirty_(n_vars_, 0) {
     double best = 0.0;
     for (std::size_t v = 0; v < n_vars_; ++v)
@@ -92,7 +91,7 @@ class Chain {
     tolerance_ = std::max(1e-9, 1e-13 * best);
   }
 
-  OrderResult run(std::vector<std::int32_t> order) {
+  OrderResult run(std::vector<Var> order) {
     set_order(std::move(order));
     std::fill(dirty_.begin(), dirty_.end(), 1);
     climb();
@@ -117,61 +116,62 @@ class Chain {
         choice_ = best.choice;
       }
     }
-    return {best_total.n_without > 0 ? kMinusInfinity : best_total.score, best.choice,
-            n_perturbations, stop_.reason()};
+    return {best_total.n_without > 0 ? kMinusInfinity : best_total.score,
+            {best.choice.begin(), best.choice.end()},
+            n_perturbations,
+            stop_.reason()};
   }
 
  private:
   struct Snapshot {
-    std::vector<std::int32_t> order;
+    std::vector<Var> order;
     std::vector<std::size_t> position;
-    std::vector<std::int64_t> choice;
+    std::vector<std::size_t> choice;
   };
 
   bool is_over() { return stop_.has_ended() || ((++ticks_ & 15) == 0 && stop_.is_over()); }
 
-  bool is_open(std::size_t variable, std::int64_t candidate) const {
-    for (const auto member : lists_.of(static_cast<std::size_t>(candidate)))
-      if (position_[static_cast<std::size_t>(member)] > position_[variable]) return false;
+  bool is_open(std::size_t variable, std::size_t candidate) const {
+    for (const auto member : lists_.of(candidate))
+      if (position_[member] > position_[variable]) return false;
     return true;
   }
 
-  Total value(std::int64_t candidate) const {
-    if (candidate < 0) return {1, 0.0};
-    return {0, lists_.scores[static_cast<std::size_t>(candidate)]};
+  Total value(std::size_t candidate) const {
+    if (candidate == kNoSet) return {1, 0.0};
+    return {0, lists_.scores[candidate]};
   }
 
   void note(const Total& now) const {
     if (options_.progress && now.n_without == 0) options_.progress->note(now.score);
   }
 
-  // First candidate from `from` on that the predecessors allow; -1 when there is none.
-  std::int64_t first_open(std::size_t variable, std::int64_t from) const {
+  // First candidate from `from` on that the predecessors allow, or kNoSet.
+  std::size_t first_open(std::size_t variable, std::size_t from) const {
     for (auto c = from; c < lists_.offsets[variable + 1]; ++c)
-      if (!is_possible(lists_, static_cast<std::size_t>(c)))
+      if (!is_possible(lists_, c))
         break;
       else if (is_open(variable, c))
         return c;
-    return -1;
+    return kNoSet;
   }
 
-  void set_order(std::vector<std::int32_t> order) {
+  void set_order(std::vector<Var> order) {
     order_ = std::move(order);
-    for (std::size_t q = 0; q < n_vars_; ++q) position_[static_cast<std::size_t>(order_[q])] = q;
+    for (std::size_t q = 0; q < n_vars_; ++q) position_[order_[q]] = q;
     const auto before = choice_;
     for (std::size_t v = 0; v < n_vars_; ++v) choice_[v] = first_open(v, lists_.offsets[v]);
     mark_changes(before);
   }
 
   // A variable is worth moving again when its own choice changed or that of a child or parent.
-  void mark_changes(const std::vector<std::int64_t>& before) {
+  void mark_changes(const std::vector<std::size_t>& before) {
     for (std::size_t v = 0; v < n_vars_; ++v) {
       if (choice_[v] == before[v]) continue;
       dirty_[v] = 1;
       for (const auto choice : {choice_[v], before[v]}) {
-        if (choice < 0) continue;
-        for (const auto member : lists_.of(static_cast<std::size_t>(choice)))
-          dirty_[static_cast<std::size_t>(member)] = 1;
+        if (choice == kNoSet) continue;
+        for (const auto member : lists_.of(choice)) dirty_[member] = 1;
       }
     }
   }
@@ -183,7 +183,7 @@ class Chain {
   }
 
   // From the variables that changed alone, so that no rounding of the others enters.
-  Total gain_over(const std::vector<std::int64_t>& before) const {
+  Total gain_over(const std::vector<std::size_t>& before) const {
     Total gain;
     for (std::size_t v = 0; v < n_vars_; ++v) {
       if (choice_[v] == before[v]) continue;
@@ -195,15 +195,14 @@ class Chain {
 
   // Exchanges the variables at q and q + 1, and adds to `change` what that brings.
   void swap(std::size_t q, Total& change) {
-    const auto left = static_cast<std::size_t>(order_[q]);
-    const auto right = static_cast<std::size_t>(order_[q + 1]);
+    const Var left = order_[q], right = order_[q + 1];
     std::swap(order_[q], order_[q + 1]);
     position_[left] = q + 1;
     position_[right] = q;
     // `right` loses a predecessor.
-    if (const auto old = choice_[right]; old >= 0) {
-      const auto members = lists_.of(static_cast<std::size_t>(old));
-      if (std::ranges::find(members, static_cast<std::int32_t>(left)) != members.end()) {
+    if (const auto old = choice_[right]; old != kNoSet) {
+      const auto members = lists_.of(old);
+      if (std::ranges::find(members, left) != members.end()) {
         choice_[right] = first_open(right, old + 1);
         change.add(value(choice_[right]), 1);
         change.add(value(old), -1);
@@ -211,8 +210,8 @@ class Chain {
     }
     // `left` gains one: only sets that hold it are new.
     const auto old = choice_[left];
-    for (const auto c : index_.holding(left, static_cast<std::int32_t>(right))) {
-      if (old >= 0 && c >= old) break;
+    for (const auto c : index_.holding(left, right)) {
+      if (c >= old) break;
       if (!is_open(left, c)) continue;
       choice_[left] = c;
       change.add(value(c), 1);
@@ -254,12 +253,12 @@ class Chain {
   // Moves variables and windows until none that changed can be moved to advantage.
   void climb() {
     std::vector<std::uint8_t> touched(n_vars_, 0);
-    std::vector<std::int32_t> sequence;
+    std::vector<Var> sequence;
     for (std::size_t width = 1; width <= options_.max_window && width < n_vars_;) {
       sequence.clear();
-      for (std::size_t v = 0; v < n_vars_; ++v) {
+      for (Var v = 0; v < n_vars_; ++v) {
         touched[v] |= dirty_[v];
-        if (width == 1 ? dirty_[v] : touched[v]) sequence.push_back(static_cast<std::int32_t>(v));
+        if (width == 1 ? dirty_[v] : touched[v]) sequence.push_back(v);
       }
       if (width == 1) std::fill(dirty_.begin(), dirty_.end(), 0);
       for (std::size_t i = sequence.size(); i > 1; --i)
@@ -267,7 +266,7 @@ class Chain {
       bool rose = false;
       for (const auto v : sequence) {
         if (is_over()) return;
-        const auto q = position_[static_cast<std::size_t>(v)];
+        const auto q = position_[v];
         if (q + width > n_vars_) continue;
         const auto before = choice_;
         reinsert(q, width);
@@ -289,7 +288,7 @@ class Chain {
       const auto moved = order[from];
       order.erase(order.begin() + static_cast<std::ptrdiff_t>(from));
       order.insert(order.begin() + static_cast<std::ptrdiff_t>(to), moved);
-      dirty_[static_cast<std::size_t>(moved)] = 1;
+      dirty_[moved] = 1;
     }
     set_order(std::move(order));
   }
@@ -302,9 +301,9 @@ class Chain {
   Rng rng_;
   const Stop& stop_;
   std::size_t n_vars_;
-  std::vector<std::int32_t> order_;
+  std::vector<Var> order_;
   std::vector<std::size_t> position_;
-  std::vector<std::int64_t> choice_;
+  std::vector<std::size_t> choice_;
   std::vector<std::uint8_t> dirty_;  // worth moving again
   double tolerance_ = 0.0;
   std::size_t ticks_ = 0;
@@ -312,7 +311,7 @@ class Chain {
 
 }  // namespace
 
-OrderResult search_orders(const ParentLists& lists, const std::vector<std::int32_t>& start,
+OrderResult search_orders(const ParentLists& lists, const std::vector<Var>& start,
                           const OrderOptions& options, std::size_t n_threads, const Stop& stop) {
   // Among more variables a climb from a random order takes long and ends low.
   constexpr std::size_t kFewVars = 100;
@@ -326,7 +325,7 @@ OrderResult search_orders(const ParentLists& lists, const std::vector<std::int32
     const Stop share =
         stop.share(static_cast<double>(chain / n_threads + 1) / static_cast<double>(rounds));
     Rng rng(options.seed, chain);
-    std::vector<std::int32_t> order(start);
+    std::vector<Var> order(start);
     if (order.empty() || (chain > 0 && lists.n_vars() <= kFewVars)) {
       order.resize(lists.n_vars());
       std::iota(order.begin(), order.end(), 0);

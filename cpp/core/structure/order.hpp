@@ -28,7 +28,7 @@ struct OrderResult {
 // Local search over orders: each variable takes its best candidate among its predecessors, and
 // the order moves by insertion of single variables and of windows (Scanagatta et al. 2015, 2017).
 // `start` is the order of the first chain, or empty.
-OrderResult search_orders(const ParentLists& lists, const std::vector<std::int32_t>& start,
+OrderResult search_orders(const ParentLists& lists, const std::vector<Var>& start,
                           const OrderOptions& options, std::size_t n_threads, const Stop& stop);
 
 }  // namespace bayesmend

@@ -5,37 +5,23 @@
 #include <numeric>
 #include <utility>
 
+#include "core/base/rng.hpp"
+
 namespace bayesmend {
 namespace {
 
-using Indices = std::vector<std::int32_t>;
+using Indices = std::vector<std::size_t>;
+using Vars = std::vector<Var>;
 
 constexpr double kGain = 1e-9;  // nats; a smaller gain is rounding
 constexpr double kNone = 1e300;
 
-// SplitMix64 (Steele, Lea and Flood 2014): the same numbers on every platform.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-
-  std::size_t below(std::size_t n) {
-    state_ += 0x9e3779b97f4a7c15ULL;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return static_cast<std::size_t>((z ^ (z >> 31)) % n);
-  }
-
- private:
-  std::uint64_t state_;
-};
-
 // Repeatedly places the variable with the largest share of weight on candidates among the
 // variables placed before it; ties go to the smallest loss against the best candidate.
-Indices order_by_weight(const ParentLists& families, std::span<const double> weights) {
+Vars order_by_weight(const ParentLists& families, std::span<const double> weights) {
   const std::size_t n = families.n_vars();
   std::vector<Indices> waiting(n);  // candidates by member
-  std::vector<std::int32_t> owner(families.n_sets()), unplaced(families.n_sets());
+  Indices owner(families.n_sets()), unplaced(families.n_sets());
   std::vector<double> share(n, 0.0), loss(n, kNone);
   // A variable without a candidate among the placed ones waits: so every variable gets one
   // whenever an acyclic selection exists.
@@ -45,21 +31,21 @@ Indices order_by_weight(const ParentLists& families, std::span<const double> wei
     return loss[i] < loss[j];
   };
   const auto admit = [&](std::size_t c) {
-    const auto i = static_cast<std::size_t>(owner[c]);
+    const std::size_t i = owner[c];
     share[i] += weights[c];
     loss[i] = std::min(loss[i], families.scores[families.begin(i)] - families.scores[c]);
   };
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t c = families.begin(i); c < families.end(i); ++c) {
-      owner[c] = static_cast<std::int32_t>(i);
-      unplaced[c] = static_cast<std::int32_t>(families.of(c).size());
+      owner[c] = i;
+      unplaced[c] = families.of(c).size();
       for (const auto m : families.of(c)) {
-        waiting[static_cast<std::size_t>(m)].push_back(static_cast<std::int32_t>(c));
+        waiting[m].push_back(c);
       }
       if (unplaced[c] == 0) admit(c);
     }
   }
-  Indices order;
+  Vars order;
   std::vector<std::uint8_t> placed(n, 0);
   while (order.size() < n) {
     std::size_t best = n;
@@ -68,9 +54,9 @@ Indices order_by_weight(const ParentLists& families, std::span<const double> wei
       if (best == n || before(i, best)) best = i;
     }
     placed[best] = 1;
-    order.push_back(static_cast<std::int32_t>(best));
+    order.push_back(static_cast<Var>(best));
     for (const auto c : waiting[best]) {
-      if (--unplaced[static_cast<std::size_t>(c)] == 0) admit(static_cast<std::size_t>(c));
+      if (--unplaced[c] == 0) admit(c);
     }
   }
   return order;
@@ -90,21 +76,20 @@ class OrderState {
       range += families.scores[families.begin(i)] - families.scores[families.end(i) - 1];
       for (std::size_t c = families.begin(i); c < families.end(i); ++c) {
         for (const auto m : families.of(c)) {
-          containing_[static_cast<std::size_t>(m)].push_back(
-              {static_cast<std::int32_t>(i), static_cast<std::int32_t>(c)});
+          containing_[m].push_back({i, c});
         }
       }
     }
     penalty_ = range;  // more than any choice of families can make up for
   }
 
-  void assign(Indices order) {
+  void assign(Vars order) {
     order_ = std::move(order);
-    chosen.assign(order_.size(), -1);
-    for (std::size_t p = 0; p < order_.size(); ++p) position_[at(order_[p])] = index(p);
+    chosen.assign(order_.size(), kNoSet);
+    for (std::size_t p = 0; p < order_.size(); ++p) position_[order_[p]] = p;
     loss = 0.0;
     for (std::size_t i = 0; i < order_.size(); ++i) {
-      chosen[i] = first_fit(i, -1);
+      chosen[i] = first_fit(i);
       loss += cost(i, chosen[i]);
     }
   }
@@ -112,7 +97,7 @@ class OrderState {
   // Moves v to its best place; true when that gained.
   bool improve(std::size_t v) {
     const std::size_t n = order_.size();
-    const auto here = at(position_[v]);
+    const auto here = position_[v];
     change_.assign(n + 1, 0.0);
     add_own_places(v, here);
     add_children_left(v, here);
@@ -134,7 +119,7 @@ class OrderState {
   }
 
   void move(std::size_t v, std::size_t to) {
-    const auto from = at(position_[v]);
+    const auto from = position_[v];
     const auto first = std::min(from, to), last = std::max(from, to);
     const auto begin = order_.begin();
     if (from < to) {
@@ -142,40 +127,38 @@ class OrderState {
     } else {
       std::rotate(begin + diff(to), begin + diff(from), begin + diff(from) + 1);
     }
-    for (std::size_t p = first; p <= last; ++p) position_[at(order_[p])] = index(p);
+    for (std::size_t p = first; p <= last; ++p) position_[order_[p]] = p;
     for (std::size_t p = first; p <= last; ++p) {
-      const auto u = at(order_[p]);
+      const auto u = order_[p];
       loss -= cost(u, chosen[u]);
-      chosen[u] = first_fit(u, -1);
+      chosen[u] = first_fit(u);
       loss += cost(u, chosen[u]);
     }
   }
 
-  const Indices& order() const { return order_; }
+  const Vars& order() const { return order_; }
 
   Indices chosen;
   double loss = 0.0;  // against the best candidate of every variable
 
  private:
-  static std::size_t at(std::int32_t v) { return static_cast<std::size_t>(v); }
-  static std::int32_t index(std::size_t p) { return static_cast<std::int32_t>(p); }
   static std::ptrdiff_t diff(std::size_t p) { return static_cast<std::ptrdiff_t>(p); }
 
-  double cost(std::size_t i, std::int32_t candidate) const {
-    if (candidate < 0) return penalty_;
-    return families_.scores[families_.begin(i)] - families_.scores[at(candidate)];
+  double cost(std::size_t i, std::size_t candidate) const {
+    if (candidate == kNoSet) return penalty_;
+    return families_.scores[families_.begin(i)] - families_.scores[candidate];
   }
 
   // The best candidate of i among its predecessors; `without` does not count as one.
-  std::int32_t first_fit(std::size_t i, std::int32_t without) const {
+  std::size_t first_fit(std::size_t i, std::size_t without = kNoSet) const {
     for (std::size_t c = families_.begin(i); c < families_.end(i); ++c) {
       const auto members = families_.of(c);
       const bool fits = std::all_of(members.begin(), members.end(), [&](auto m) {
-        return m != without && position_[at(m)] < position_[i];
+        return m != without && position_[m] < position_[i];
       });
-      if (fits) return index(c);
+      if (fits) return c;
     }
-    return -1;
+    return kNoSet;
   }
 
   // own_[p]: change of the loss of v itself when it stands at place p.
@@ -184,11 +167,11 @@ class OrderState {
     own_.assign(n, penalty_);
     std::size_t filled = n;  // places from here on are settled
     for (std::size_t c = families_.begin(v); c < families_.end(v) && filled > 0; ++c) {
-      std::int32_t last = -1;
-      for (const auto m : families_.of(c)) last = std::max(last, position_[at(m)]);
+      std::size_t place = 0;
+      for (const auto m : families_.of(c)) place = std::max(place, position_[m] + 1);
       // Past its old place v has one fewer variable before it.
-      const auto place = last < index(here) ? at(last + 1) : at(last);
-      for (; filled > place; --filled) own_[filled - 1] = cost(v, index(c));
+      if (place > here) --place;
+      for (; filled > place; --filled) own_[filled - 1] = cost(v, c);
     }
     const double now = cost(v, chosen[v]);
     for (double& value : own_) value -= now;
@@ -199,20 +182,20 @@ class OrderState {
     const auto& all = containing_[v];
     for (std::size_t k = 0; k < all.size();) {
       const auto u = all[k].child;
-      const auto place = position_[at(u)];
-      const double now = cost(at(u), chosen[at(u)]);
-      bool done = place > index(here);
+      const auto place = position_[u];
+      const double now = cost(u, chosen[u]);
+      bool done = place > here;
       for (; k < all.size() && all[k].child == u; ++k) {
         if (done) continue;
-        const double with = cost(at(u), all[k].candidate);
+        const double with = cost(u, all[k].candidate);
         if (with >= now) {
           done = true;
           continue;
         }
-        const auto members = families_.of(at(all[k].candidate));
+        const auto members = families_.of(all[k].candidate);
         done = std::all_of(members.begin(), members.end(),
-                           [&](auto m) { return at(m) == v || position_[at(m)] < place; });
-        if (done) change_[at(place)] += with - now;
+                           [&](auto m) { return m == v || position_[m] < place; });
+        if (done) change_[place] += with - now;
       }
     }
   }
@@ -221,18 +204,19 @@ class OrderState {
   void add_children_right(std::size_t v, std::size_t here) {
     for (std::size_t k = 0; k < containing_[v].size(); ++k) {
       const auto [u, candidate] = containing_[v][k];
-      if (chosen[at(u)] != candidate || position_[at(u)] < index(here)) continue;
-      const double without = cost(at(u), first_fit(at(u), index(v)));
-      change_[at(position_[at(u)])] += without - cost(at(u), candidate);
+      if (chosen[u] != candidate || position_[u] < here) continue;
+      const double without = cost(u, first_fit(u, v));
+      change_[position_[u]] += without - cost(u, candidate);
     }
   }
 
   struct Use {
-    std::int32_t child, candidate;
+    std::size_t child, candidate;
   };
 
   const ParentLists& families_;
-  Indices order_, position_;
+  Vars order_;
+  Indices position_;
   std::vector<std::vector<Use>> containing_;
   std::vector<double> own_, change_;
   double penalty_ = 0.0;
@@ -245,7 +229,7 @@ Selection order_from_lp(const ParentLists& families, std::span<const double> wei
   const std::size_t n = families.n_vars();
   OrderState state(families);
   state.assign(order_by_weight(families, weights));
-  Random random(limits.seed);
+  Rng random(limits.seed);
   const auto climb = [&] {
     for (bool gained = true; gained;) {
       gained = false;

@@ -16,8 +16,8 @@ struct RoundingLimits {
 };
 
 struct Selection {
-  std::vector<std::int32_t> chosen;  // the candidate of each variable, or -1: none fits
-  std::vector<std::int32_t> order;   // parents before children
+  std::vector<std::size_t> chosen;  // the candidate of each variable, or kNoSet: none fits
+  std::vector<Var> order;           // parents before children
 };
 
 // An acyclic selection near the weights (one per candidate, as from a linear programme):

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
-std::uint32_t mask_of(std::span<const std::int32_t> members) {
+std::uint32_t mask_of(std::span<const Var> members) {
   std::uint32_t mask = 0;
   for (const auto member : members) mask |= std::uint32_t{1} << member;
   return mask;

@@ -640,7 +640,7 @@ CsvTable read_csv(std::string_view text, const CsvOptions& options, const Stop& 
   return table;
 }
 
-std::vector<std::uint8_t> CsvTable::codes(std::span<const std::int64_t> columns,
+std::vector<std::uint8_t> CsvTable::codes(std::span<const std::uint64_t> columns,
                                           std::span<const std::uint8_t> tables,
                                           std::size_t n_threads) const {
   std::vector<std::uint8_t> result(columns.size() * n_rows);
@@ -653,7 +653,7 @@ std::vector<std::uint8_t> CsvTable::codes(std::span<const std::int64_t> columns,
   const auto recode = [&](std::size_t task, std::size_t) {
     const std::size_t k = task / columns.size();
     const std::size_t at = task % columns.size();
-    const auto column = static_cast<std::size_t>(columns[at]);
+    const auto column = columns[at];
     const auto& positions = cells_->positions[column][k];
     std::uint8_t code[256];
     for (std::size_t i = 0; i < 256; ++i) {

@@ -76,7 +76,7 @@ class CsvTable {
 
   // Codes of the chosen columns, one after the other. tables[256 * k + i] is the code of
   // label i of columns[k]; each of these columns must have at most 254 labels.
-  std::vector<std::uint8_t> codes(std::span<const std::int64_t> columns,
+  std::vector<std::uint8_t> codes(std::span<const std::uint64_t> columns,
                                   std::span<const std::uint8_t> tables,
                                   std::size_t n_threads) const;
 

@@ -54,34 +54,35 @@ struct Rows {
 // Open addressing over the distinct rows found so far.
 class Index {
  public:
-  explicit Index(const Rows& rows) : rows_(rows), slots_(1024, -1) {}
+  explicit Index(const Rows& rows) : rows_(rows), slots_(1024, kFree) {}
 
-  std::int64_t find_or_add(std::size_t row, std::vector<std::int64_t>& first) {
+  std::uint64_t find_or_add(std::size_t row, std::vector<std::uint64_t>& first) {
     const std::uint64_t hash = rows_.hashes[row];
     std::size_t i = hash & (slots_.size() - 1);
-    for (; slots_[i] >= 0; i = (i + 1) & (slots_.size() - 1)) {
-      const auto known = static_cast<std::size_t>(first[static_cast<std::size_t>(slots_[i])]);
+    for (; slots_[i] != kFree; i = (i + 1) & (slots_.size() - 1)) {
+      const auto known = first[slots_[i]];
       if (rows_.hashes[known] == hash && rows_.equal(known, row)) return slots_[i];
     }
-    slots_[i] = static_cast<std::int64_t>(first.size());
-    first.push_back(static_cast<std::int64_t>(row));
-    const std::int64_t added = slots_[i];
+    const std::uint64_t added = slots_[i] = first.size();
+    first.push_back(row);
     if (2 * first.size() > slots_.size()) grow(first);
     return added;
   }
 
  private:
-  void grow(const std::vector<std::int64_t>& first) {
-    slots_.assign(4 * slots_.size(), -1);
+  void grow(const std::vector<std::uint64_t>& first) {
+    slots_.assign(4 * slots_.size(), kFree);
     for (std::size_t k = 0; k < first.size(); ++k) {
-      std::size_t i = rows_.hashes[static_cast<std::size_t>(first[k])] & (slots_.size() - 1);
-      while (slots_[i] >= 0) i = (i + 1) & (slots_.size() - 1);
-      slots_[i] = static_cast<std::int64_t>(k);
+      std::size_t i = rows_.hashes[first[k]] & (slots_.size() - 1);
+      while (slots_[i] != kFree) i = (i + 1) & (slots_.size() - 1);
+      slots_[i] = k;
     }
   }
 
+  static constexpr std::uint64_t kFree = std::numeric_limits<std::uint64_t>::max();
+
   const Rows& rows_;
-  std::vector<std::int64_t> slots_;
+  std::vector<std::uint64_t> slots_;
 };
 
 }  // namespace
@@ -104,10 +105,10 @@ DistinctRows distinct_rows(std::span<const std::uint8_t> cells, std::size_t n_va
       result.stopped = true;
       return result;
     }
-    const std::int64_t pattern = index.find_or_add(row, result.first);
+    const std::uint64_t pattern = index.find_or_add(row, result.first);
     result.inverse[row] = pattern;
     result.count.resize(result.first.size());
-    ++result.count[static_cast<std::size_t>(pattern)];
+    ++result.count[pattern];
   }
   return result;
 }

@@ -11,9 +11,9 @@ namespace bayesmend {
 
 // The distinct rows of a table, numbered in order of first occurrence.
 struct DistinctRows {
-  std::vector<std::int64_t> first;    // per distinct row: where it first occurs
-  std::vector<std::int64_t> count;    // per distinct row: how often it occurs
-  std::vector<std::int64_t> inverse;  // per row: which distinct row it is
+  std::vector<std::uint64_t> first;    // per distinct row: where it first occurs
+  std::vector<std::uint64_t> count;    // per distinct row: how often it occurs
+  std::vector<std::uint64_t> inverse;  // per row: which distinct row it is
   bool stopped = false;
 };
 

@@ -12,7 +12,7 @@ inline constexpr std::uint8_t kMissing = 255;
 // A view of a coded table, one variable after the other.
 struct Table {
   std::span<const std::uint8_t> cells;  // n_vars * n_rows
-  std::span<const std::int32_t> card;
+  std::span<const std::uint32_t> card;
   std::size_t n_vars = 0;
   std::size_t n_rows = 0;
 
