@@ -43,21 +43,6 @@ from bayesmend.report import write_report
 from bayesmend.score import Score, dag_score
 from bayesmend.structure import learn_structure
 
-_SUBMODULES = (
-    data,
-    datasets,
-    errors,
-    formats,
-    graph,
-    hiding,
-    inference,
-    learning,
-    network,
-    report,
-    score,
-    structure,
-)
-
 __all__ = [
     "Certificate",
     "Constraints",
@@ -70,24 +55,36 @@ __all__ = [
     "__version__",
     "available_networks",
     "dag_score",
+    "data",
+    "datasets",
     "draw_completions",
+    "errors",
     "fit_parameters",
+    "formats",
+    "graph",
     "hide_mar",
     "hide_mcar",
     "hide_mnar",
+    "hiding",
     "impute",
+    "inference",
     "learn",
     "learn_em",
     "learn_exact",
     "learn_local",
     "learn_structure",
+    "learning",
     "load_network",
     "log_evidence",
     "marginals",
     "most_probable",
+    "network",
     "query",
     "read_network",
+    "report",
+    "score",
     "structural_hamming_distance",
+    "structure",
     "write_network",
     "write_report",
 ]
@@ -95,7 +92,7 @@ __all__ = [
 
 def __dir__() -> list[str]:
     """List the public names and the submodules that hold the others."""
-    return sorted([*__all__, *(m.__name__.split(".")[-1] for m in _SUBMODULES)])
+    return sorted(__all__)
 
 
 if TYPE_CHECKING:
