@@ -12,7 +12,6 @@ __all__ = [
     "FormatError",
     "InferenceError",
     "MissingDependencyError",
-    "NotFittedError",
     "ParameterError",
     "ProbabilityWarning",
     "ShortfallWarning",
@@ -63,10 +62,6 @@ class FormatError(BayesmendError):
 
 class InferenceError(BayesmendError):
     """A network cannot answer: the evidence is impossible, or the tables too large."""
-
-
-class NotFittedError(BayesmendError, AttributeError):
-    """An estimator was used before ``fit``."""
 
 
 class MissingDependencyError(BayesmendError, ImportError):

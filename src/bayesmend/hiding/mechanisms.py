@@ -187,28 +187,19 @@ def hide_mnar(
 
     Parameters
     ----------
-    data : IncompleteData, frame, array, mapping or path
-        The table.
-    rate : float
-        Expected share, between 0 and 1, of hidden cells in each variable.
+    data, rate, strength, seed, strict
+        As in `hide_mar`.
     odds : mapping of variable to mapping of state to float, optional
         Relative odds of being hidden for the states of a variable; a state not
         listed has odds 1. For a variable not listed, odds are drawn.
-    strength : float, optional
-        Standard deviation of drawn log-odds, by default 1; 0 makes them equal.
     variables : sequence of str, optional
         The variables to hide cells of; by default those in `odds`, or all when
         `odds` is not given.
-    seed : int, numpy.random.Generator or None, default=None
-        Source of randomness.
-    strict : bool, default=False
-        Raise when odds of 0 leave too few cells for the rate.
 
     Returns
     -------
     Hidden
-        The holed table and the hidden cells; ``request["odds"]`` holds the odds in
-        force for each hidden variable.
+        As from `hide_mar`.
 
     Examples
     --------
@@ -297,21 +288,12 @@ def hide_value_of(
 
     Parameters
     ----------
-    data : IncompleteData, frame, array, mapping or path
-        The table.
+    data, value, state, seed, strict
+        As in `hide_value_per_variable`.
     variable : str
         The variable to hide cells of.
     count : int
         Number of cells to hide.
-    value : label, optional
-        The label the hidden cells hold; one that differs in type only (``"1"`` and 1)
-        is found where no other is.
-    state : int, optional
-        In place of `value`: the position of the state, from 0.
-    seed : int, numpy.random.Generator or None, default=None
-        Source of randomness.
-    strict : bool, default=False
-        Raise when the variable has too few such cells.
 
     Returns
     -------
