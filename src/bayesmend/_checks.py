@@ -10,7 +10,7 @@ import numpy as np
 from bayesmend._spelling import spell
 from bayesmend.errors import ParameterError
 
-__all__ = ["check_choice", "check_integer", "check_number", "some"]
+__all__ = ["check_choice", "check_goes_with", "check_integer", "check_number", "some"]
 
 
 def check_integer(name: str, value: object, least: int = 0) -> int:
@@ -98,6 +98,24 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
         msg = (
             f"{spell(name)} must be one of {', '.join(choices)}. Got {value!r} instead."
         )
+        raise ParameterError(msg)
+
+
+def check_goes_with(
+    name: str, value: object, parameter: str, chosen: object, choices: Sequence[str]
+) -> None:
+    """Raise ``ParameterError`` for an option that what was chosen would ignore.
+
+    Examples
+    --------
+    >>> check_goes_with("n_draws", 2, "method", "mpe", ["draw"])
+    Traceback (most recent call last):
+    ...
+    bayesmend.errors.ParameterError: n_draws=2 goes with method='draw'. Got 'mpe' ...
+    """
+    if chosen not in choices:
+        needed = " or ".join(spell(parameter, choice) for choice in choices)
+        msg = f"{spell(name, value)} goes with {needed}. Got {chosen!r} instead."
         raise ParameterError(msg)
 
 

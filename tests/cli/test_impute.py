@@ -1,4 +1,4 @@
-"""The commands impute and query: files, stdout, stderr and exit codes."""
+"""The command impute: files, stdout, stderr and exit codes."""
 
 import csv
 import json
@@ -29,9 +29,6 @@ def with_id(tmp_path):
     path = tmp_path / "ids.csv"
     path.write_text(f"{HEADER}\n007,no,no,,no,yes,no,no,\n008,,no,no,no,,no,no,no\n")
     return path
-
-
-# --- impute ---------------------------------------------------------------------------
 
 
 def test_the_completed_table_goes_to_stdout(holed):
@@ -220,6 +217,11 @@ def test_weighting_is_asked_for_by_name(holed):
             ("--inference", "weighting"),
             "Use --method marginal or --method draw with --inference weighting.",
         ),
+        (
+            1,
+            ("--samples", "9"),
+            "Error: --samples 9 goes with --inference weighting. Got 'exact' instead.",
+        ),
         (2, ("--json",), "--json needs --out"),
         (2, ("--cells", "-"), "--cells - needs --out"),
         (2, ("--cells", "-", "--out", "-"), "--cells - needs --out"),
@@ -281,110 +283,7 @@ def test_an_impossible_row_is_named(tmp_path):
     assert "row 0 is impossible in this network: tub=yes, either=no" in message
 
 
-# --- query ----------------------------------------------------------------------------
-
-
-def test_a_distribution_is_shown_in_columns():
-    text = ok("query", "asia", "--target", "tub", "--given", "asia=yes")
-    assert text == (
-        "given asia=yes (probability 0.010000)\n\n"
-        "tub  yes  0.050000\n"
-        "     no   0.950000\n"
-    )
-
-
-def test_targets_may_be_joined():
-    options = ("--target", "tub,smoke", "--target", "asia", "--joint")
-    lines = ok("query", "asia", *options).splitlines()
-    assert [line.split()[0] for line in lines[:6:2]] == ["tub", "smoke", "asia"]
-    assert lines[7].split() == ["tub", "smoke", "asia", "together"]
-    assert lines[-1].split() == ["no", "no", "no", "0.490050"]
-
-
-def test_rare_states_keep_their_digits():
-    text = ok("query", "asia", "--target", "tub,lung,asia", "--joint")
-    assert "yes  yes   yes   2.75e-05" in text
-
-
-def test_weighting_shows_its_error():
-    options = ("--inference", "weighting", "--samples", 5000, "--seed", 1)
-    text = ok("query", "asia", "--target", "lung", "--given", "xray=yes", *options)
-    assert " ± 0.0" in text
-    assert text.splitlines()[-1].startswith("as good as ")
-
-
-def test_json_has_one_schema():
-    text = ok("query", "asia", "--target", "tub", "--given", "asia=yes", "--json")
-    facts = json.loads(text)
-    assert facts["given"] == {"asia": "yes"}
-    assert facts["targets"][0]["variable"] == "tub"
-    assert facts["targets"][0]["distribution"][0] == {
-        "state": "yes",
-        "probability": pytest.approx(0.05),
-        "error": None,
-    }
-    assert set(facts) == {
-        *("given", "probability", "log_probability", "targets", "joint"),
-        *("most_probable", "inference", "effective_samples", "version"),
-    }
-
-
-def test_evidence_may_hold_an_equals_sign(tmp_path):
-    network = bm.Network(
-        bm.Dag.from_arcs("ab"), (("=1", "<=2"),) * 2, ([[0.5, 0.5]],) * 2
-    )
-    path = tmp_path / "net.json"
-    bm.write_network(network, path)
-    text = ok("query", path, "--target", "b", "--given", "a=<=2")
-    assert text.startswith("given a=<=2 (probability 0.5")
-
-
-@pytest.mark.parametrize(
-    ("code", "args", "message"),
-    [
-        (1, ("--target", "lungs"), "no variable named 'lungs'. Available: asia, tub,"),
-        (
-            1,
-            ("--given", "smoke=often"),
-            "'smoke' has no state 'often'. Its states: yes",
-        ),
-        (2, ("--given", "smoke"), "--given must look like NAME=VALUE. Got 'smoke'"),
-        (2, ("--given", "tub=no", "--given", "tub=yes"), "two states of 'tub'. Give"),
-        (
-            1,
-            ("--given", "tub=yes", "--given", "either=no", "--given", "smoke=yes"),
-            "the evidence is impossible: tub=yes, either=no has probability zero.",
-        ),
-        (
-            1,
-            ("--inference", "x"),
-            "--inference must be one of exact, weighting. Got 'x'",
-        ),
-        (2, ("--samples", "0"), "Invalid value for '--samples'"),
-        (2, ("--target", ""), "--target must name variables. Got ''."),
-        (2, ("--target", "lung, "), "--target must name variables. Got 'lung, '."),
-        (
-            1,
-            ("--max-memory", "10"),
-            "more than --max-memory 10. Give more evidence, raise --max-memory, or use "
-            "--inference weighting, which is approximate.",
-        ),
-        (
-            1,
-            ("--joint", "--inference", "weighting"),
-            "--joint needs --inference exact. Got --inference weighting instead.",
-        ),
-    ],
-)
-def test_what_cannot_be_asked_is_refused(code, args, message):
-    assert message in fails(code, "query", "asia", *args)
-
-
 def test_an_option_that_another_call_means_is_left_alone(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(f"{HEADER[3:]}\nyes,yes,,,,no,,\n")
     assert "with estimate='posterior', which" in fails(1, "impute", "asia", path)
-
-
-def test_an_unknown_network_is_named():
-    assert "there is no file 'asien'" in fails(1, "query", "asien")

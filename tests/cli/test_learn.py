@@ -235,6 +235,18 @@ def test_every_structure_solver_serves_the_local_search(solver, holed, tmp_path)
             "--locality must be an integer >= 1.",
         ),
         (("--gap", "-1"), "--gap must be a number of nats >= 0."),
+        (
+            ("--gap", "1", "--method", "local"),
+            "--gap 1 goes with --method exact. Got 'local' instead.",
+        ),
+        (
+            ("--locality", "2", "--method", "em"),
+            "--locality 2 goes with --method exact or --method local. Got 'em'",
+        ),
+        (
+            ("--solver", "order", "--method", "exact"),
+            "--solver order goes with --method local or --method em or --method em-h",
+        ),
         (("--require", "smoke,x"), "--require names 'x', which is no variable."),
         (("--tier", "asia", "--tier", "asia"), "variable 'asia' is in two tiers."),
     ],

@@ -338,7 +338,10 @@ def test_an_impossible_row_without_holes_is_left_alone():
             {"inference": "loopy"},
             "inference must be one of exact, weighting. Got 'loopy'",
         ),
-        ({"n_samples": 0}, "n_samples must be an integer >= 1. Got 0 instead."),
+        (
+            {"n_samples": 0, "inference": "weighting"},
+            "n_samples must be an integer >= 1. Got 0 instead.",
+        ),
         ({"n_threads": -1}, "n_threads must be an integer >= 0. Got -1 instead."),
         ({"max_memory": 0}, "max_memory must be a number of bytes > 0. Got 0"),
         ({"max_memory": "1G"}, "max_memory must be a number of bytes > 0. Got '1G'"),
@@ -356,6 +359,19 @@ def test_parameters_are_checked(options, message):
     asia = bm.load_network("asia")
     with pytest.raises(ParameterError, match=message):
         bm.marginals(asia, empty_rows(asia), **options)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [bm.marginals, bm.inference.log_evidence, bm.draw_completions, bm.impute],
+)
+def test_samples_are_for_weighting_only(function):
+    asia = bm.load_network("asia")
+    message = "n_samples=10 goes with inference='weighting'. Got 'exact' instead."
+    with pytest.raises(ParameterError, match=message):
+        function(asia, empty_rows(asia), n_samples=10)
+    with pytest.raises(ParameterError, match=message):
+        bm.query(asia, n_samples=10)
 
 
 def test_draws_are_counted_from_one():

@@ -14,7 +14,7 @@ from bayesmend.cli.demo import demo
 from bayesmend.cli.hide import hide
 from bayesmend.cli.impute import impute
 from bayesmend.cli.learn import learn
-from bayesmend.cli.options import Debug, spread
+from bayesmend.cli.options import Debug, flag, spread
 from bayesmend.cli.query import query
 from bayesmend.cli.sample import sample
 from bayesmend.cli.structure import structure
@@ -44,9 +44,9 @@ def _print_version(value: bool) -> None:
 def _bayesmend(
     version: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--version",
-            help="Show the version and exit.",
+            "Show the version and exit.",
             callback=_print_version,
             is_eager=True,
         ),

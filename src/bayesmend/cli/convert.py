@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bayesmend.cli.options import Force, Net, read_net
+from bayesmend.cli.options import Force, Net, option, read_net
 from bayesmend.cli.terminal import STREAM, UsageError, check_outputs, write_through
 from bayesmend.formats import MODULES, write_network
 
@@ -25,8 +25,7 @@ def convert(
         ),
     ],
     to: Annotated[
-        str | None,
-        typer.Option("--to", metavar="FORMAT", help="Format on stdout, such as json."),
+        str | None, option("FORMAT", "Format on stdout, such as json.")
     ] = None,
     force: Force = False,
 ) -> None:

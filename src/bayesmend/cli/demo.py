@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from bayesmend.cli.learn import OUTPUTS, facts_of, files_of, summarise
-from bayesmend.cli.options import Folder
+from bayesmend.cli.options import Folder, option
 from bayesmend.cli.progress import ProgressLine
 from bayesmend.datasets import load_network
 from bayesmend.errors import ParameterError
@@ -28,10 +28,9 @@ _FILES = {
 
 
 def demo(
-    out: Annotated[
-        Path,
-        typer.Option(metavar="DIR", help="Folder for the files; made if needed."),
-    ] = Path("demo"),
+    out: Annotated[Path, option("DIR", "Folder for the files; made if needed.")] = Path(
+        "demo"
+    ),
 ) -> None:
     """Show the main job on rows of the ASIA network.
 

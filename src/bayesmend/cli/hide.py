@@ -6,10 +6,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from bayesmend._spelling import spelling
-from bayesmend.cli.options import Force, Json, Reading, Seed, TableOut, pair, words
+from bayesmend.cli.options import (
+    Force,
+    Json,
+    Reading,
+    Seed,
+    TableOut,
+    flag,
+    option,
+    pair,
+    words,
+)
 from bayesmend.cli.terminal import (
     UsageError,
     check_outputs,
@@ -38,57 +46,53 @@ _MECHANISMS: dict[str, Callable[..., Hidden]] = {
 }
 
 
-def _option(metavar: str, help: str) -> Any:
-    return typer.Option(metavar=metavar, help=help)
-
-
 @dataclass(frozen=True, slots=True)
 class Request:
     """The mechanism by its own option, and what goes with it."""
 
     mcar: Annotated[
-        float | None, _option("RATE", "Hide every cell with this probability.")
+        float | None, option("RATE", "Hide every cell with this probability.")
     ] = None
     mar: Annotated[
         float | None,
-        _option("RATE", "Hide cells depending on the --depends-on variables."),
+        option("RATE", "Hide cells depending on the --depends-on variables."),
     ] = None
     mnar: Annotated[
-        float | None, _option("RATE", "Hide cells depending on their own value.")
+        float | None, option("RATE", "Hide cells depending on their own value.")
     ] = None
     per_variable: Annotated[
-        int | None, _option("N", "Hide N cells of each variable, of one value.")
+        int | None, option("N", "Hide N cells of each variable, of one value.")
     ] = None
     variable: Annotated[
-        str | None, _option("NAME", "Hide --count cells of it, of one value.")
+        str | None, option("NAME", "Hide --count cells of it, of one value.")
     ] = None
-    count: Annotated[int | None, _option("N", "Number of cells, with --variable.")] = (
+    count: Annotated[int | None, option("N", "Number of cells, with --variable.")] = (
         None
     )
-    value: Annotated[str | None, _option("LABEL", "The value of hidden cells.")] = None
+    value: Annotated[str | None, option("LABEL", "The value of hidden cells.")] = None
     state: Annotated[
-        int | None, _option("K", "The same by its position among the states, from 0.")
+        int | None, option("K", "The same by its position among the states, from 0.")
     ] = None
     depends_on: Annotated[
         list[str] | None,
-        _option("A,B,...", "What --mar depends on; stays observed."),
+        option("A,B,...", "What --mar depends on; stays observed."),
     ] = None
     odds: Annotated[
         list[str] | None,
-        _option(
+        option(
             "NAME=A:2,B:1",
             "Odds of hiding by state, with --mar (of a variable it depends on) or "
             "--mnar (of the hidden variable); drawn by default.",
         ),
     ] = None
     strength: Annotated[
-        float | None, _option("SD", "Spread of drawn log-odds; 1 by default.")
+        float | None, option("SD", "Spread of drawn log-odds; 1 by default.")
     ] = None
     variables: Annotated[
-        list[str] | None, _option("A,B,...", "Hide cells of these variables only.")
+        list[str] | None, option("A,B,...", "Hide cells of these variables only.")
     ] = None
     strict: Annotated[
-        bool, typer.Option("--strict", help="Fail when there are too few such cells.")
+        bool, flag("--strict", "Fail when there are too few such cells.")
     ] = False
 
     def choose(self) -> tuple[str, dict[str, Any]]:
@@ -117,7 +121,7 @@ def hide(
     seed: Seed = None,
     out: TableOut = None,
     truth: Annotated[
-        Path | None, _option("FILE", "CSV of hidden cells: row, variable, value.")
+        Path | None, option("FILE", "CSV of hidden cells: row, variable, value.")
     ] = None,
     json: Json = False,
     force: Force = False,

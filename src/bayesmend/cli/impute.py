@@ -4,8 +4,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from bayesmend import __version__
 from bayesmend._files import write_text
 from bayesmend.cli.options import (
@@ -14,11 +12,13 @@ from bayesmend.cli.options import (
     MaxMemory,
     Net,
     Rows,
-    Samples,
     Seed,
     Threads,
     defaults_of,
+    flag,
+    option,
     read_net,
+    samples,
 )
 from bayesmend.cli.terminal import (
     STREAM,
@@ -32,6 +32,7 @@ from bayesmend.cli.terminal import (
     write_through,
 )
 from bayesmend.data.states import listing, quantity
+from bayesmend.inference.engine import N_SAMPLES
 from bayesmend.inference.impute import Imputation
 from bayesmend.inference.impute import impute as run
 
@@ -46,53 +47,49 @@ def impute(
     net: Net,
     method: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="mpe (the most probable states of a row together), marginal (of each "
-            "cell by itself) or draw (at random from the joint posterior).",
+        option(
+            "NAME",
+            "mpe (the most probable states of a row together), marginal (of each cell "
+            "by itself) or draw (at random from the joint posterior).",
         ),
     ] = _default.method,
     n_draws: Annotated[
         int,
-        typer.Option(
+        option(
+            "M",
+            "Completed tables, with --method draw.",
             "--draws",
-            metavar="M",
-            help="Completed tables, with --method draw.",
             min=1,
             max=_MOST_FILES,
         ),
     ] = _default.n_draws,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Completed table, as CSV; stdout by default. With --draws 3, a.csv "
-            "stands for a-1.csv, a-2.csv and a-3.csv.",
+        option(
+            "FILE",
+            "Completed table, as CSV; stdout by default. With --draws 3, a.csv stands "
+            "for a-1.csv, a-2.csv and a-3.csv.",
         ),
     ] = None,
     cells: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="CSV of imputed cells: row (from 0), variable, state, probability, "
+        option(
+            "FILE",
+            "CSV of imputed cells: row (from 0), variable, state, probability, "
             "runner_up, table. - writes to stdout.",
         ),
     ] = None,
     inference: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="exact, or weighting: approximate, for marginal and draw.",
-        ),
+        str, option("NAME", "exact, or weighting: approximate, for marginal and draw.")
     ] = _default.inference,
-    n_samples: Samples = _default.n_samples,
+    n_samples: Annotated[int | None, samples(N_SAMPLES)] = _default.n_samples,
     allow_absent: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--allow-absent",
-            help="Add variables that the table lacks, as missing in every row.",
+            "Add variables that the table lacks, as missing in every row.",
         ),
-    ] = False,
+    ] = _default.allow_absent,
     seed: Seed = None,
     n_threads: Threads = _default.n_threads,
     max_memory: MaxMemory = _default.max_memory,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bayesmend import __version__
-from bayesmend.cli.options import MEMORY, Folder, Reading, Search, defaults_of
+from bayesmend.cli.options import MEMORY, Folder, Reading, Search, defaults_of, option
 from bayesmend.cli.progress import ProgressLine
 from bayesmend.cli.terminal import json_text, note, print_json
 from bayesmend.data.states import MISSING_MARKERS, quantity
@@ -45,9 +45,9 @@ def learn(
     folder: Folder,
     method: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="exact (proven, or the gap), local (no small change is better), em or "
+        option(
+            "NAME",
+            "exact (proven, or the gap), local (no small change is better), em or "
             "em-hard (structural EM, which weighs all completions), or auto: em if "
             "more than 100 cells and 5 % are missing; else exact up to 20 variables "
             "for half of --time-limit, and local beyond.",
@@ -56,32 +56,23 @@ def learn(
     search: Search,
     locality: Annotated[
         int | None,
-        typer.Option(
-            metavar="T",
-            help="Cells the local search of exact and local changes at once.",
-            show_default="1",
-        ),
+        option("T", "Cells that exact and local change at once; 1 by default."),
     ] = _default.locality,
     restarts: Annotated[
-        int, typer.Option(metavar="N", help="Random starts of local and em.")
+        int, option("N", "Random starts of local and em.")
     ] = _default.restarts,
     solver: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="Structure solver of local and em: auto, subsets, ilp, order or "
-            "greedy.",
+        option(
+            "NAME",
+            "Structure solver of local and em: auto, subsets, ilp, order or greedy.",
         ),
     ] = _default.solver,
     gap: Annotated[
         float | None,
-        typer.Option(
-            metavar="NATS",
-            help="Stop exact when it is proven this close.",
-            show_default="0",
-        ),
+        option("NATS", "Stop exact when it is proven this close; 0 by default."),
     ] = _default.gap,
-    max_memory: Annotated[float | None, MEMORY] = None,
+    max_memory: Annotated[float | None, MEMORY] = _default.max_memory,
     reading: Reading,
 ) -> None:
     """Learn a network from a table, and mend its missing cells.

@@ -46,14 +46,17 @@ __all__ = [
     "Net",
     "Reading",
     "Rows",
-    "Samples",
     "Search",
     "Seed",
     "TableOut",
     "Threads",
     "defaults_of",
+    "flag",
+    "option",
     "pair",
     "read_net",
+    "repeated",
+    "samples",
     "spread",
     "words",
 ]
@@ -69,6 +72,35 @@ _learn = defaults_of(learn)
 
 # --- options by themselves ------------------------------------------------------------
 
+
+def option(metavar: str, help: str, *names: str, **more: Any) -> Any:
+    """Declare an option with a value; called as its parameter unless named here."""
+    return typer.Option(*names, metavar=metavar, help=help, **more)
+
+
+def repeated(metavar: str, help: str, *names: str) -> Any:
+    """Declare an option that may be given several times."""
+    return option(metavar, f"{help}; may be repeated.", *names)
+
+
+def flag(name: str, help: str, **more: Any) -> Any:
+    """Declare an option without a value."""
+    return typer.Option(name, help=help, **more)
+
+
+def samples(default: int) -> Any:
+    """Declare the number of samples, which the library takes ``None`` for."""
+    return option(
+        "N", f"Samples, for weighting; {default:,} by default.", "--samples", min=1
+    )
+
+
+MEMORY = option(
+    "BYTES",
+    f"Limit of the tables of exact inference; {MAX_MEMORY / 2**30:g} GiB by default.",
+    show_default=False,
+)
+MaxMemory = Annotated[float, MEMORY]
 Net = Annotated[
     str,
     typer.Argument(
@@ -78,49 +110,22 @@ Net = Annotated[
         show_default=False,
     ),
 ]
-TableOut = Annotated[
-    Path | None,
-    typer.Option("--out", metavar="FILE", help="CSV file; stdout by default."),
-]
-Force = Annotated[
-    bool, typer.Option("--force", help="Replace files that exist already.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Seed = Annotated[
-    int | None,
-    typer.Option("--seed", metavar="N", help="Same seed, same result.", min=0),
-]
+TableOut = Annotated[Path | None, option("FILE", "CSV file; stdout by default.")]
+Force = Annotated[bool, flag("--force", "Replace files that exist already.")]
+Json = Annotated[bool, flag("--json", "Print one JSON object.")]
+Seed = Annotated[int | None, option("N", "Same seed, same result.", min=0)]
 Threads = Annotated[
-    int,
-    typer.Option(
-        "--threads", metavar="N", help="Number of threads; 0: one per core.", min=0
-    ),
+    int, option("N", "Number of threads; 0: one per core.", "--threads", min=0)
 ]
-Samples = Annotated[
-    int,
-    typer.Option("--samples", metavar="N", help="Samples, for weighting.", min=1),
-]
-MEMORY = typer.Option(
-    "--max-memory",
-    metavar="BYTES",
-    help="Limit of the tables of exact inference.",
-    show_default=f"{MAX_MEMORY / 2**30:g} GiB",
-)
-MaxMemory = Annotated[float, MEMORY]
 Debug = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--debug",
-        help="Show the traceback of an error.",
+        "Show the traceback of an error.",
         callback=remember_debug,
         is_eager=True,
     ),
 ]
-
-
-def _repeated(option: str, metavar: str, help: str) -> Any:
-    return typer.Option(option, metavar=metavar, help=f"{help}; may be repeated.")
-
 
 # --- sets -----------------------------------------------------------------------------
 
@@ -140,8 +145,7 @@ class Rows:
     ]
     missing: Annotated[
         list[str] | None,
-        _repeated(
-            "--missing",
+        repeated(
             "TEXT",
             "Text of a missing cell, in place of the usual ones (empty, NA, NaN, "
             "null, None, ?)",
@@ -149,8 +153,7 @@ class Rows:
     ] = None
     discretize: Annotated[
         list[str] | None,
-        _repeated(
-            "--discretize",
+        repeated(
             "NAME=HOW",
             "Cut a numeric variable into intervals: age=4 (quantiles), "
             "age=uniform:4 (equal widths) or age=cuts:18,65",
@@ -173,16 +176,10 @@ class Reading(Rows):
     """A table that is read by itself."""
 
     states: Annotated[
-        list[str] | None,
-        _repeated("--states", "NAME=A,B,...", "States of a variable, in order"),
+        list[str] | None, repeated("NAME=A,B,...", "States of a variable, in order")
     ] = None
     max_numeric_states: Annotated[
-        int,
-        typer.Option(
-            "--max-numeric-states",
-            metavar="N",
-            help="Most distinct numbers that are taken as states.",
-        ),
+        int, option("N", "Most distinct numbers that are taken as states.")
     ] = defaults_of(IncompleteData.from_table).max_numeric_states
 
     def table(self) -> IncompleteData:
@@ -202,43 +199,36 @@ class Reading(Rows):
 class Search:
     """What network to search for, and how long."""
 
-    score: Annotated[
-        str,
-        typer.Option("--score", metavar="NAME", help="bdeu, k2, bic, aic or loglik."),
-    ] = _learn.score
+    score: Annotated[str, option("NAME", "bdeu, k2, bic, aic or loglik.")] = (
+        _learn.score
+    )
     ess: Annotated[
         float | None,
-        typer.Option(
-            "--ess",
-            metavar="X",
-            help="Equivalent sample size of bdeu, and of the parameters.",
-            show_default="1",
+        option(
+            "X", "Equivalent sample size of bdeu, and of the parameters; 1 by default."
         ),
     ] = _learn.ess
-    max_parents: Annotated[
-        int,
-        typer.Option("--max-parents", metavar="N", help="Largest number of parents."),
-    ] = _learn.max_parents
+    max_parents: Annotated[int, option("N", "Largest number of parents.")] = (
+        _learn.max_parents
+    )
     required: Annotated[
-        list[str] | None,
-        _repeated("--require", "A,B", "The arc A -> B must be there"),
+        list[str] | None, repeated("A,B", "The arc A -> B must be there", "--require")
     ] = None
     forbidden: Annotated[
         list[str] | None,
-        _repeated("--forbid", "A,B", "The arc A -> B must not be there"),
+        repeated("A,B", "The arc A -> B must not be there", "--forbid"),
     ] = None
     tiers: Annotated[
         list[str] | None,
-        _repeated(
-            "--tier",
+        repeated(
             "A,B,...",
             "Variables of one tier, the earliest first; no arc leads back to an "
             "earlier tier",
+            "--tier",
         ),
     ] = None
     time_limit: Annotated[
-        float | None,
-        typer.Option("--time-limit", metavar="S", help="Seconds; no limit by default."),
+        float | None, option("S", "Seconds; no limit by default.")
     ] = _learn.time_limit
     seed: Seed = _learn.seed
     n_threads: Threads = _learn.n_threads
@@ -274,15 +264,7 @@ class Search:
 class Folder:
     """Where the files of a result go."""
 
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="Folder for the files; made if needed.",
-            show_default=False,
-        ),
-    ]
+    out: Annotated[Path, option("DIR", "Folder for the files; made if needed.")]
     json: Json = False
     force: Force = False
 

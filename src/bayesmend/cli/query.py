@@ -9,16 +9,19 @@ from bayesmend.cli.options import (
     Json,
     MaxMemory,
     Net,
-    Samples,
     Seed,
     Threads,
     defaults_of,
+    flag,
+    option,
     pair,
     read_net,
+    repeated,
+    samples,
     words,
 )
 from bayesmend.cli.terminal import UsageError, print_json
-from bayesmend.inference.query import Answer
+from bayesmend.inference.query import N_SAMPLES, Answer
 from bayesmend.inference.query import query as run
 
 __all__ = ["query"]
@@ -31,27 +34,20 @@ def query(
     net: Net,
     targets: Annotated[
         list[str] | None,
-        typer.Option(
+        repeated(
+            "A,B,...",
+            "Variables asked about, by default all that are not given",
             "--target",
-            metavar="A,B,...",
-            help="Variables asked about; by default all that are not given. May be "
-            "repeated.",
         ),
     ] = None,
-    given: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=STATE", help="What is known; may be repeated."),
-    ] = None,
+    given: Annotated[list[str] | None, repeated("NAME=STATE", "What is known")] = None,
     joint: Annotated[
-        bool, typer.Option("--joint", help="Show the joint distribution, too.")
-    ] = False,
+        bool, flag("--joint", "Show the joint distribution, too.")
+    ] = _default.joint,
     inference: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="exact, or weighting: approximate, with errors."
-        ),
+        str, option("NAME", "exact, or weighting: approximate, with errors.")
     ] = _default.inference,
-    n_samples: Samples = _default.n_samples,
+    n_samples: Annotated[int | None, samples(N_SAMPLES)] = _default.n_samples,
     seed: Seed = None,
     n_threads: Threads = _default.n_threads,
     max_memory: MaxMemory = _default.max_memory,

@@ -2,9 +2,7 @@
 
 from typing import Annotated
 
-import typer
-
-from bayesmend.cli.options import Force, Net, Seed, TableOut, read_net
+from bayesmend.cli.options import Force, Net, Seed, TableOut, option, read_net
 from bayesmend.cli.terminal import check_outputs, write_through
 
 __all__ = ["sample"]
@@ -12,10 +10,7 @@ __all__ = ["sample"]
 
 def sample(
     net: Net,
-    rows: Annotated[
-        int,
-        typer.Option("--rows", metavar="N", help="Number of rows to draw.", min=0),
-    ],
+    rows: Annotated[int, option("N", "Number of rows to draw.", min=0)],
     seed: Seed = None,
     out: TableOut = None,
     force: Force = False,

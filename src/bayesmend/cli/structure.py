@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from bayesmend import __version__
-from bayesmend.cli.options import Folder, Reading, Search, defaults_of
+from bayesmend.cli.options import Folder, Reading, Search, defaults_of, option
 from bayesmend.cli.progress import ProgressLine
 from bayesmend.cli.terminal import json_text, print_json
 from bayesmend.formats.bif import render as render_bif
@@ -23,10 +23,7 @@ def structure(
     folder: Folder,
     solver: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="auto, subsets or ilp (exact), order or greedy (heuristic).",
-        ),
+        option("NAME", "auto, subsets or ilp (exact), order or greedy (heuristic)."),
     ] = _default.solver,
     search: Search,
     reading: Reading,

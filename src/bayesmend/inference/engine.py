@@ -17,7 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend._checks import check_choice, check_integer, check_number, some
+from bayesmend._checks import (
+    check_choice,
+    check_goes_with,
+    check_integer,
+    check_number,
+    some,
+)
 from bayesmend._spelling import spell
 from bayesmend.data.states import MISSING, Label, position_of
 from bayesmend.errors import InferenceError, ParameterError, ShortfallWarning
@@ -29,6 +35,7 @@ from bayesmend.seed import Seed, as_generator
 __all__ = [
     "INFERENCES",
     "MAX_MEMORY",
+    "N_SAMPLES",
     "CompiledHoles",
     "Engine",
     "Inference",
@@ -37,6 +44,7 @@ __all__ = [
     "find_marginals",
     "hole_distributions",
     "or_weighting",
+    "samples_for",
     "target_names",
     "weigh",
 ]
@@ -45,6 +53,19 @@ Inference = Literal["exact", "weighting"]
 INFERENCES = get_args(Inference)
 MAX_MEMORY = 2**30
 """Bytes that the tables of exact inference may take, unless ``max_memory`` says."""
+
+
+N_SAMPLES = 10_000
+"""Samples of each row, for weighting, unless ``n_samples`` says."""
+
+
+def samples_for(inference: str, n_samples: int | None, default: int = N_SAMPLES) -> int:
+    """Return the number of samples; exact inference would ignore it."""
+    if n_samples is None:
+        return default
+    if inference == "exact":
+        check_goes_with("n_samples", n_samples, "inference", inference, ["weighting"])
+    return n_samples
 
 
 def or_weighting() -> str:
@@ -116,7 +137,7 @@ class Engine:
     """
 
     inference: Inference = "exact"
-    n_samples: int = 10_000
+    n_samples: int = N_SAMPLES
     seed: Seed = None
     n_threads: int = 0
     max_memory: float = MAX_MEMORY

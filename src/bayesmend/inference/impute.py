@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend._checks import check_choice, check_integer
+from bayesmend._checks import check_choice, check_goes_with, check_integer
 from bayesmend._docs import documented
 from bayesmend._spelling import spell
 from bayesmend.data.cells import CompletedCells
@@ -26,6 +26,7 @@ from bayesmend.inference.engine import (
     Inference,
     draw_cells,
     find_marginals,
+    samples_for,
 )
 from bayesmend.network.network import Network
 from bayesmend.seed import Seed
@@ -142,7 +143,7 @@ def impute(
     n_draws: int = 1,
     seed: Seed = None,
     inference: Inference = "exact",
-    n_samples: int = 10_000,
+    n_samples: int | None = None,
     allow_absent: bool = False,
     missing: Iterable[str] = MISSING_MARKERS,
     discretize: Mapping[str, Cutting] | Discretization | None = None,
@@ -170,8 +171,8 @@ def impute(
     inference : {"exact", "weighting"}, default="exact"
         ``weighting`` estimates from samples, for networks too dense for ``exact``.
         There is no such way to the most probable explanation.
-    n_samples : int, default=10_000
-        Samples per row, for weighting.
+    n_samples : int, optional
+        Samples per row, for weighting; 10,000 by default.
     allow_absent : bool, default=False
         Whether the table may lack variables of the network; these are then missing in
         every row, and are added as columns.
@@ -213,6 +214,7 @@ def impute(
     _check(method, inference, n_draws)
     approximate = spell("inference", "weighting")
     remedy = f"or use {approximate} with {_marginal_or_draw()}"
+    n_samples = samples_for(inference, n_samples)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, remedy)
     new = read_for(
         network,
@@ -245,16 +247,11 @@ def impute(
 
 
 def _check(method: str, inference: str, n_draws: int) -> None:
-    for name, value, known in (
-        ("method", method, IMPUTATIONS),
-        ("inference", inference, INFERENCES),
-    ):
-        check_choice(name, value, known)
+    check_choice("method", method, IMPUTATIONS)
+    check_choice("inference", inference, INFERENCES)
     check_integer("n_draws", n_draws, 1)
-    if method != "draw" and n_draws != 1:
-        drawn = spell("method", "draw")
-        msg = f"{spell('n_draws', n_draws)} goes with {drawn}. Got {method!r} instead."
-        raise ParameterError(msg)
+    if n_draws != 1:
+        check_goes_with("n_draws", n_draws, "method", method, ("draw",))
     if method == "mpe" and inference != "exact":
         msg = (
             "the most probable explanation has no approximate method. Use "

@@ -23,6 +23,7 @@ from bayesmend.inference.engine import (
     find_marginals,
     hole_distributions,
     or_weighting,
+    samples_for,
     weigh,
 )
 from bayesmend.network.network import Network
@@ -148,7 +149,7 @@ def marginals(
     *,
     targets: str | Sequence[str] | None = None,
     inference: Inference = "exact",
-    n_samples: int = 10_000,
+    n_samples: int | None = None,
     seed: Seed = None,
     allow_absent: bool = False,
     n_threads: int = 0,
@@ -164,8 +165,8 @@ def marginals(
         The variables asked for; all by default. Fewer may be much faster.
     inference : {"exact", "weighting"}, default="exact"
         ``weighting`` estimates from samples, with standard errors.
-    n_samples : int, default=10_000
-        Samples per row, for weighting.
+    n_samples : int, optional
+        Samples per row, for weighting; 10,000 by default.
     seed : int, Generator or None
         Source of randomness, for weighting.
 
@@ -183,6 +184,7 @@ def marginals(
     >>> probabilities.round(3).tolist()
     [[0.834, 0.166]]
     """
+    n_samples = samples_for(inference, n_samples)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
     new = read_for(network, data, allow_absent=allow_absent)
     return find_marginals(network, new.cells, engine, targets)
@@ -193,7 +195,7 @@ def log_evidence(
     data: Any,
     *,
     inference: Inference = "exact",
-    n_samples: int = 10_000,
+    n_samples: int | None = None,
     seed: Seed = None,
     allow_absent: bool = False,
     n_threads: int = 0,
@@ -220,6 +222,7 @@ def log_evidence(
     >>> np.exp(bm.log_evidence(asia, row)).round(6).tolist()
     [0.5]
     """
+    n_samples = samples_for(inference, n_samples)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
     new = read_for(network, data, allow_absent=allow_absent)
     none = np.zeros(network.n_vars, dtype=np.uint8)
@@ -236,7 +239,7 @@ def draw_completions(
     n_draws: int = 1,
     seed: Seed = None,
     inference: Inference = "exact",
-    n_samples: int = 10_000,
+    n_samples: int | None = None,
     allow_absent: bool = False,
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
@@ -271,6 +274,7 @@ def draw_completions(
     (True, False)
     """
     check_integer("n_draws", n_draws, 1)
+    n_samples = samples_for(inference, n_samples)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
     new = read_for(network, data, allow_absent=allow_absent)
     # The cells as drawn, and once more in the codes of the table.

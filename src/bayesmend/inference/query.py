@@ -30,12 +30,16 @@ from bayesmend.inference.engine import (
     Inference,
     find_marginals,
     or_weighting,
+    samples_for,
     target_names,
 )
 from bayesmend.network.network import Network, check_network
 from bayesmend.seed import Seed
 
-__all__ = ["Answer", "query"]
+__all__ = ["N_SAMPLES", "Answer", "query"]
+
+N_SAMPLES = 100_000
+"""For weighting, unless ``n_samples`` says."""
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -146,7 +150,7 @@ def query(
     given: Mapping[str, Any] | None = None,
     joint: bool = False,
     inference: Inference = "exact",
-    n_samples: int = 100_000,
+    n_samples: int | None = None,
     seed: Seed = None,
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
@@ -165,8 +169,8 @@ def query(
         Whether to give the joint distribution of the targets, too.
     inference : {"exact", "weighting"}, default="exact"
         ``weighting`` estimates from samples, for networks too dense for ``exact``.
-    n_samples : int, default=100_000
-        Number of samples, for weighting.
+    n_samples : int, optional
+        Number of samples, for weighting; 100,000 by default.
     seed : int, Generator or None
         Source of randomness, for weighting.
     {n_threads, max_memory}
@@ -195,6 +199,7 @@ def query(
     (('yes', 'no'), 0.48...)
     """
     check_network(network)
+    n_samples = samples_for(inference, n_samples, N_SAMPLES)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
     if joint and inference != "exact":
         needed, got = spell("inference", "exact"), spell("inference", inference)

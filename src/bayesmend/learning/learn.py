@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
-from bayesmend._checks import check_choice
+from bayesmend._checks import check_choice, check_goes_with
 from bayesmend._clock import Clock, Progress
 from bayesmend._docs import documented
-from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData
-from bayesmend.errors import InferenceError, ParameterError
+from bayesmend.errors import InferenceError
 from bayesmend.graph.constraints import Constraints
 from bayesmend.inference.engine import MAX_MEMORY
 from bayesmend.learning.augment.exact import learn_exact
@@ -159,10 +158,8 @@ def _check_options(method: Method, solver: Solver, **options: object) -> None:
     if solver not in ("auto", "subsets"):  # which `exact` takes anyway
         given["solver"] = solver
     for name, value in given.items():
-        if method not in ("auto", *_FOR[name]):
-            needed = " or ".join(spell("method", other) for other in _FOR[name])
-            msg = f"{spell(name, value)} goes with {needed}. Got {method!r} instead."
-            raise ParameterError(msg)
+        if method != "auto":
+            check_goes_with(name, value, "method", method, _FOR[name])
 
 
 def _em_if_it_fits(

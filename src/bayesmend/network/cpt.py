@@ -11,9 +11,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesmend._checks import check_choice, check_number
-from bayesmend._spelling import spell
-from bayesmend.errors import DataError, ParameterError
+from bayesmend._checks import check_choice, check_goes_with, check_number
+from bayesmend.errors import DataError
 
 __all__ = [
     "MAX_ROW_ERROR",
@@ -127,10 +126,7 @@ def prior_of(estimate: str, ess: float | None) -> float:
     check_choice("estimate", estimate, ESTIMATES)
     if ess is None:
         return 0.0 if estimate == "mle" else 1.0
-    if estimate == "mle":
-        needed = spell("estimate", "posterior")
-        msg = f"{spell('ess', ess)} goes with {needed}. Got {estimate!r} instead."
-        raise ParameterError(msg)
+    check_goes_with("ess", ess, "estimate", estimate, ("posterior",))
     return check_number("ess", ess, above=0, finite=True)
 
 
