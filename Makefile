@@ -7,13 +7,23 @@ CORE_SOURCES := CMakeLists.txt pyproject.toml $(wildcard cpp/core/*/* cpp/bind/*
 PACKAGES := $(wildcard src/bayesmend/*/__init__.py src/bayesmend/*/*/__init__.py)
 BUILD_FLAGS ?= --config-settings=cmake.define.BAYESMEND_WERROR=ON
 
-.PHONY: demo test lint format stubs reproduce bench bench-augment bench-em preflight clean
+# One worker per core; a test that takes long is not waited for by the others.
+PYTEST := $(BIN)/python -m pytest --numprocesses=logical --dist=worksteal
+# What runs in the core most, without what measures time or memory.
+ASAN_TESTS := tests/test_answers.py tests/test_score.py tests/data/test_csv.py tests/data/test_patterns.py \
+  tests/network tests/structure tests/inference/test_posterior.py tests/learning/augment/test_bound.py
+ASAN_CHOICE := not slow and not ctrl_c and not time_limit and not in_time and not progress and not too_wide
+
+.PHONY: demo test test-all lint format stubs dist smoke asan reproduce bench bench-augment bench-em preflight clean
 
 demo: $(VENV)/.installed
 	$(BIN)/bayesmend demo --out demo
 
 test: $(VENV)/.installed
-	$(BIN)/python -m pytest
+	$(PYTEST) -m "not slow"
+
+test-all: $(VENV)/.installed
+	$(PYTEST)
 
 lint: $(VENV)/.installed $(VENV)/.lint
 	$(BIN)/ruff check .
@@ -31,6 +41,30 @@ format: $(VENV)/.lint
 
 stubs: $(VENV)/.installed
 	$(BIN)/python -m nanobind.stubgen -m bayesmend._core -o src/bayesmend/_core.pyi
+
+dist: $(VENV)/.installed
+	rm -rf dist
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation $(BUILD_FLAGS) --wheel-dir dist .
+	@$(BIN)/python -c 'from scikit_build_core.build import build_sdist; build_sdist("dist")'
+
+smoke: dist
+	@for archive in dist/*.whl dist/*.tar.gz; do \
+	  rm -rf build/smoke && $(PYTHON) -m venv build/smoke \
+	  && build/smoke/bin/python -m pip install --quiet "$$archive[cli]" \
+	  && build/smoke/bin/python tests/smoke.py "$$archive" || exit 1; \
+	done
+
+# Without -S the editable install would come first, and its core.
+asan: $(VENV)/.installed
+	PATH="$(abspath $(BIN)):$$PATH" cmake -S . -B build/asan -DCMAKE_BUILD_TYPE=Release -DBAYESMEND_SANITIZE=ON \
+	  -DPython_EXECUTABLE="$(abspath $(BIN))/python" > /dev/null
+	PATH="$(abspath $(BIN)):$$PATH" cmake --build build/asan --parallel > /dev/null
+	rm -rf build/asan/site && mkdir -p build/asan/site && cp -r src/bayesmend build/asan/site
+	PATH="$(abspath $(BIN)):$$PATH" cmake --install build/asan --prefix build/asan/site > /dev/null
+	PYTHONPATH="build/asan/site:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
+	ASAN_OPTIONS=detect_leaks=0 \
+	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so.6)" \
+	$(BIN)/python -S -m pytest --numprocesses=logical --dist=worksteal -q -k "$(ASAN_CHOICE)" $(ASAN_TESTS)
 
 # make reproduce ONLY="table1 table2" QUICK=1 JOBS=4 DATA=/path/to/data OUT=folder
 reproduce: $(VENV)/.installed
