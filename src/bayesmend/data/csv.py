@@ -15,6 +15,7 @@ from bayesmend._files import PathLike, file_suffix, unpack
 from bayesmend._spelling import spell
 from bayesmend.data.sources import (
     FRAME_SUFFIXES,
+    KEPT_VALUES,
     Origin,
     Source,
     open_table,
@@ -80,6 +81,7 @@ class CsvSource(Source):
         header = _core.read_csv_header(self._text, self._delimiter)
         self._check(header.problem)
         self.headers = tuple(header.names)
+        self.dtypes = (None,) * len(self.headers)
         self._check_header(is_given=delimiter is not None)
         self._table: _core.CsvTable | None = None
         self._rows: list[list[str]] | None = None
@@ -95,7 +97,7 @@ class CsvSource(Source):
         self._check(table.problem)
         self._table, self.n_rows = table, table.n_rows
 
-    def factor(self, position: int, keep: int) -> Column:
+    def column(self, position: int, keep: int = KEPT_VALUES) -> Column:
         """Return the labels of a column; its cells stay with the reader."""
         assert self._table is not None
         labels = self._table.labels(position)
@@ -139,15 +141,6 @@ class CsvSource(Source):
             raise DataError(message) from error
         assert len(rows) == self.n_rows + 1, "both readers see the same rows"
         return rows[1:]
-
-    @property
-    def delimiter(self) -> str:
-        """What separates the fields."""
-        return self._delimiter
-
-    def dtype(self, position: int) -> object:
-        """Return None: text has no types."""
-        return None
 
     def codes(
         self,

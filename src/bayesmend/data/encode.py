@@ -163,10 +163,10 @@ class Coder:
             kind=source.kind,
             headers=tuple(source.headers[j] for j in positions),
             dtypes=tuple(
-                INTERVALS if j in self.cut else source.dtype(j) for j in positions
+                INTERVALS if j in self.cut else source.dtypes[j] for j in positions
             ),
             index=source.index,
-            weights=None if at is None else (source.headers[at], at, source.dtype(at)),
+            weights=None if at is None else (source.headers[at], at, source.dtypes[at]),
         )
 
 

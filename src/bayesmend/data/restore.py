@@ -35,7 +35,7 @@ def restore_table(
         header, position, dtype = origin.weights
         headers.insert(position, header)
         columns.insert(position, _weight_column(kind, dtype, weights))
-    return join_columns(kind, headers, columns, origin.index)
+    return _join(kind, headers, columns, origin.index)
 
 
 def restore_column(
@@ -263,7 +263,12 @@ def _join_arrays(columns: list[Any]) -> NDArray[Any]:
     return joined
 
 
-def _join_frame(kind: str, headers: list[Any], columns: list[Any], index: Any) -> Any:
+def _join(kind: str, headers: list[Any], columns: list[Any], index: Any = None) -> Any:
+    """Return columns of a library as one of its tables."""
+    if kind == "mapping":
+        return dict(zip(headers, columns, strict=True))
+    if kind == "numpy":
+        return _join_arrays(columns)
     if kind == "pandas":
         import pandas as pd
 
@@ -305,7 +310,7 @@ def replace_columns(
             columns[j] if j in columns else _own_column(kind, source, j)
             for j in range(len(headers))
         ]
-        return join_columns(kind, [*headers, *added], [*kept, *added.values()], None)
+        return _join(kind, [*headers, *added], [*kept, *added.values()])
     new = {headers[j]: column for j, column in columns.items()}
     if source.kind == "mapping":
         return {**table, **new, **added}
@@ -349,12 +354,3 @@ def _own_column(kind: str, source: Source, position: int) -> Any:
 
         return pa.array(texts, type=pa.string())
     return np.array(texts, dtype=object)
-
-
-def join_columns(kind: str, headers: list[Any], columns: list[Any], index: Any) -> Any:
-    """Return columns of a library as one of its tables."""
-    if kind == "mapping":
-        return dict(zip(headers, columns, strict=True))
-    if kind == "numpy":
-        return _join_arrays(columns)
-    return _join_frame(kind, headers, columns, index)

@@ -127,6 +127,8 @@ class Source(ABC):
 
     kind: str
     headers: tuple[object, ...]
+    dtypes: tuple[object, ...]
+    """The table's own type of every column; None where it has none."""
     n_rows: int
     index: object = None
     names: tuple[str, ...] = ()
@@ -141,16 +143,12 @@ class Source(ABC):
         self.names, self.markers = names, markers
 
     @abstractmethod
-    def factor(self, position: int, keep: int) -> Column:
+    def column(self, position: int, keep: int = KEPT_VALUES) -> Column:
         """Return a column with at most ``keep`` of its distinct values."""
-
-    def column(self, position: int) -> Column:
-        """Return the distinct values of a column."""
-        return self.factor(position, KEPT_VALUES)
 
     def numbers(self, position: int) -> NDArray[np.float64]:
         """Return a column as floats, NaN where missing."""
-        column = self.factor(position, max(self.n_rows, 1))
+        column = self.column(position, max(self.n_rows, 1))
         table = np.full(len(column.values) + 1, np.nan)
         for k, value in enumerate(column.values):
             if column.kind != "number" and not is_number_text(value):
@@ -171,10 +169,6 @@ class Source(ABC):
     @abstractmethod
     def values(self, position: int) -> list[Any]:
         """Return the cells of a column as they are."""
-
-    @abstractmethod
-    def dtype(self, position: int) -> object:
-        """Return the table's own type of a column."""
 
     def codes(
         self,
@@ -206,7 +200,7 @@ class Source(ABC):
         self, position: int, keep: int, values: list[object], index: NDArray[np.intp]
     ) -> Column:
         """Make a column from distinct values and, per row, a position or -1."""
-        name, dtype = self.names[position], self.dtype(position)
+        name, dtype = self.names[position], self.dtypes[position]
         return Distinct(name, values, index, dtype).column(self.markers, keep)
 
     def _objects(self, position: int, keep: int, cells: Sequence[Any]) -> Column:
@@ -231,7 +225,6 @@ class Source(ABC):
             compact(table[codes.astype(np.intp)], len(labels)),
             n_rows=self.n_rows,
             n_distinct=len(labels),
-            dtype=self.dtype(position),
         )
 
 
@@ -255,6 +248,7 @@ class ArraySource(Source):
             raise DataError(message)
         self.n_rows, self.native = array.shape[0], array
         self.headers = tuple(f"x{j}" for j in range(array.shape[1]))
+        self.dtypes = (array.dtype,) * array.shape[1]
         self._cells: NDArray[Any] = np.ma.getdata(array)
         self._mask = np.ma.getmaskarray(array) if np.ma.isMaskedArray(array) else None
 
@@ -266,11 +260,7 @@ class ArraySource(Source):
         hidden = self._mask[:, position].tolist()
         return [None if h else c for c, h in zip(cells, hidden, strict=True)]
 
-    def dtype(self, position: int) -> object:
-        """Return the type of the array."""
-        return self._cells.dtype
-
-    def factor(self, position: int, keep: int) -> Column:
+    def column(self, position: int, keep: int = KEPT_VALUES) -> Column:
         """Return a column with at most ``keep`` of its distinct values."""
         cells = self._cells[:, position]
         present = np.ones(self.n_rows, dtype=bool)
@@ -296,6 +286,7 @@ class MappingSource(Source):
 
     def __init__(self, table: Mapping[Any, Any]) -> None:
         self.headers, self.native = tuple(table), table
+        self.dtypes = (None,) * len(table)
         self._columns = [list(values) for values in table.values()]
         self.n_rows = len(self._columns[0]) if self._columns else 0
         for header, values in zip(self.headers, self._columns, strict=True):
@@ -310,11 +301,7 @@ class MappingSource(Source):
         """Return the values of a column."""
         return self._columns[position]
 
-    def dtype(self, position: int) -> object:
-        """Return None: plain values have no common type."""
-        return None
-
-    def factor(self, position: int, keep: int) -> Column:
+    def column(self, position: int, keep: int = KEPT_VALUES) -> Column:
         """Return a column with at most ``keep`` of its distinct values."""
         return self._objects(position, keep, self._columns[position])
 
@@ -335,6 +322,7 @@ class CodedSource(Source):
 
     def __init__(self, table: Coded) -> None:
         self.headers, self.n_rows = table.names, len(table.codes)
+        self.dtypes = (None,) * len(table.names)
         self.table = table
 
     def values(self, position: int) -> list[Any]:
@@ -342,11 +330,7 @@ class CodedSource(Source):
         labels = dict(enumerate(self.table.states[position]))
         return [labels.get(code) for code in self.table.codes[:, position].tolist()]
 
-    def dtype(self, position: int) -> object:
-        """Return None: labels have no common type."""
-        return None
-
-    def factor(self, position: int, keep: int) -> Column:
+    def column(self, position: int, keep: int = KEPT_VALUES) -> Column:
         """Return a column with at most ``keep`` of its distinct values."""
         return self._objects(position, keep, self.values(position))
 
@@ -362,7 +346,7 @@ class PandasSource(Source):
     kind = "pandas"
 
     def __init__(self, frame: Any) -> None:
-        self.headers = tuple(frame.columns)
+        self.headers, self.dtypes = tuple(frame.columns), tuple(frame.dtypes)
         self.n_rows, self.index = len(frame), frame.index
         self.native = frame
 
@@ -370,12 +354,7 @@ class PandasSource(Source):
         """Return the cells of a column."""
         return list(self.native.iloc[:, position])
 
-    def dtype(self, position: int) -> object:
-        """Return the pandas type of a column."""
-        dtype: object = self.native.dtypes.iloc[position]
-        return dtype
-
-    def factor(self, position: int, keep: int) -> Column:
+    def column(self, position: int, keep: int = KEPT_VALUES) -> Column:
         """Return a column with at most ``keep`` of its distinct values."""
         import pandas as pd
 
@@ -396,19 +375,15 @@ class PolarsSource(Source):
     kind = "polars"
 
     def __init__(self, frame: Any) -> None:
-        self.headers, self.n_rows = tuple(frame.columns), frame.height
+        self.headers, self.dtypes = tuple(frame.columns), tuple(frame.dtypes)
+        self.n_rows = frame.height
         self.native = frame
 
     def values(self, position: int) -> list[Any]:
         """Return the cells of a column."""
         return list(self.native.to_series(position))
 
-    def dtype(self, position: int) -> object:
-        """Return the polars type of a column."""
-        dtype: object = self.native.dtypes[position]
-        return dtype
-
-    def factor(self, position: int, keep: int) -> Column:
+    def column(self, position: int, keep: int = KEPT_VALUES) -> Column:
         """Return a column with at most ``keep`` of its distinct values."""
         import narwhals as nw
 
@@ -435,19 +410,15 @@ class ArrowSource(Source):
     kind = "pyarrow"
 
     def __init__(self, table: Any) -> None:
-        self.headers, self.n_rows = tuple(table.column_names), table.num_rows
+        self.headers, self.dtypes = tuple(table.column_names), tuple(table.schema.types)
+        self.n_rows = table.num_rows
         self.native = table
 
     def values(self, position: int) -> list[Any]:
         """Return the cells of a column."""
         return list(self.native.column(position).to_pylist())
 
-    def dtype(self, position: int) -> object:
-        """Return the Arrow type of a column."""
-        dtype: object = self.native.schema.field(position).type
-        return dtype
-
-    def factor(self, position: int, keep: int) -> Column:
+    def column(self, position: int, keep: int = KEPT_VALUES) -> Column:
         """Return a column with at most ``keep`` of its distinct values."""
         import pyarrow as pa
 
@@ -499,7 +470,6 @@ class Distinct:
             index,
             n_rows=len(index),
             n_distinct=n_distinct,
-            dtype=self.dtype,
         )
 
     def _kind(self, present: Sequence[int]) -> Kind:

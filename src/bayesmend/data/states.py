@@ -50,8 +50,6 @@ class Column:
         missing cell. None when the reader keeps the cells until it knows the codes.
     n_rows : int
         Number of rows of the table.
-    dtype : object
-        What the table called the type of the column, for the way back.
     n_distinct : int
         Number of distinct values; ``values`` may hold only the first ones when there
         are too many of them to be states.
@@ -65,7 +63,6 @@ class Column:
     index: NDArray[Any] | None
     n_rows: int
     n_distinct: int
-    dtype: object = None
     is_bound: bool = False
 
 

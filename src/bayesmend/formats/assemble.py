@@ -50,21 +50,19 @@ class Family:
 def declare(source: Source, variables: dict[str, Variable], new: Variable) -> None:
     """Add a variable, or say why it cannot be one."""
     if not new.name:
-        msg = "a variable must have a name."
-        raise source.error(msg, new.where)
+        source.fail("a variable must have a name.", new.where)
     if new.name in variables:
-        msg = f"variable {new.name!r} is declared twice."
-        raise source.error(msg, new.where)
+        source.fail(f"variable {new.name!r} is declared twice.", new.where)
     if not 1 <= len(new.states) <= MAX_STATES:
         msg = (
             f"variable {new.name!r} must have 1 to {MAX_STATES} states. "
             f"Got {len(new.states)} instead."
         )
-        raise source.error(msg, new.where)
+        source.fail(msg, new.where)
     if len(set(new.states)) < len(new.states):
         twice = next(x for i, x in enumerate(new.states) if x in new.states[:i])
         msg = f"variable {new.name!r} has two states labelled {twice!r}."
-        raise source.error(msg, new.where)
+        source.fail(msg, new.where)
     variables[new.name] = new
 
 
@@ -77,22 +75,18 @@ def check_family(
     """Check a child and its parents, given with positions; return their card."""
     for i, (name, where) in enumerate(family):
         if name not in variables:
-            msg = f"no variable named {name!r} is declared."
-            raise source.error(msg, where)
+            source.fail(f"no variable named {name!r} is declared.", where)
         if any(name == other for other, _ in family[:i]):
-            msg = f"variable {name!r} occurs twice in this family."
-            raise source.error(msg, where)
+            source.fail(f"variable {name!r} occurs twice in this family.", where)
     child, where = family[0]
     if child in families:
-        msg = f"variable {child!r} has a second table here."
-        raise source.error(msg, where)
+        source.fail(f"variable {child!r} has a second table here.", where)
     if len(family) > MAX_PARENTS + 1:
-        msg = f"variable {child!r} has more than {MAX_PARENTS} parents."
-        raise source.error(msg, where)
+        source.fail(f"variable {child!r} has more than {MAX_PARENTS} parents.", where)
     card = tuple(len(variables[name].states) for name, _ in family)
     if math.prod(card) > MAX_ENTRIES:
         msg = f"the table of {child!r} would have {math.prod(card)} entries: too many."
-        raise source.error(msg, where)
+        source.fail(msg, where)
     return card
 
 
@@ -101,16 +95,14 @@ def assemble(
 ) -> Network:
     """Make the network: sort parents, renormalise rows, refuse cycles and gaps."""
     if not variables:
-        msg = "the file declares no variable."
-        raise source.error(msg, len(source.text))
+        source.fail("the file declares no variable.", len(source.text))
     names = tuple(variables)
     index = {name: i for i, name in enumerate(names)}
     parents: list[tuple[int, ...]] = []
     cpts = []
     for name, variable in variables.items():
         if name not in families:
-            msg = f"variable {name!r} has no probabilities."
-            raise source.error(msg, variable.where)
+            source.fail(f"variable {name!r} has no probabilities.", variable.where)
         family = families[name]
         members = [index[parent] for parent in family.parents]
         order = sorted(range(len(members)), key=members.__getitem__)
@@ -120,8 +112,7 @@ def assemble(
     cycle = find_cycle(parents)
     if cycle is not None:
         path = " -> ".join(names[i] for i in cycle)
-        msg = f"the arcs form a cycle: {path}."
-        raise source.error(msg, families[names[cycle[0]]].where)
+        source.fail(f"the arcs form a cycle: {path}.", families[names[cycle[0]]].where)
     states = tuple(variable.states for variable in variables.values())
     return Network(Dag(names, tuple(parents)), states, tuple(cpts))
 
@@ -134,11 +125,11 @@ def parse_numbers(source: Source, text: str, where: int) -> list[float]:
     except ValueError:
         numbers = []
     is_plain = len(numbers) == len(words) and "_" not in text
-    if is_plain and all(0 <= x < math.inf for x in numbers):
-        return numbers
-    bad = next(word for word in words if not _is_number(word))
-    msg = f"expected a number >= 0. Got {bad!r} instead."
-    raise source.error(msg, where + max(text.find(bad), 0))
+    if not (is_plain and all(0 <= x < math.inf for x in numbers)):
+        bad = next(word for word in words if not _is_number(word))
+        msg = f"expected a number >= 0. Got {bad!r} instead."
+        source.fail(msg, where + max(text.find(bad), 0))
+    return numbers
 
 
 def text_labels(network: Network) -> list[list[str]]:
@@ -173,7 +164,7 @@ def _normalise(
         msg = (
             f"a row of the table of {name!r} sums to {float(sums[row])!r} instead of 1."
         )
-        raise source.error(msg, where)
+        source.fail(msg, where)
     if errors.max() > MAX_SUM_ERROR:
         worst = float(sums[errors.argmax()])
         msg = (

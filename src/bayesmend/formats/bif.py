@@ -163,8 +163,7 @@ class _Parser:
         match = TOKEN.match(text, self.start)
         if match is None:
             if self.start < len(text):
-                msg = "this quoted text has no end."
-                raise self.source.error(msg, self.start)
+                self.source.fail("this quoted text has no end.", self.start)
             self.token, self.is_quoted = "", False
             return False
         self.end = match.end()
@@ -174,8 +173,7 @@ class _Parser:
 
     def fail(self, expected: str) -> NoReturn:
         got = repr(self.token) if self.token else "the end of the file"
-        msg = f"expected {expected}. Got {got} instead."
-        raise self.source.error(msg, self.start)
+        self.source.fail(f"expected {expected}. Got {got} instead.", self.start)
 
     def is_symbol(self, symbol: str) -> bool:
         return self.token == symbol and not self.is_quoted
@@ -210,8 +208,7 @@ class _Parser:
         start = self.start
         block = BLOCK.match(self.source.text, self.end)
         if block is None:
-            msg = f"this {self.token} block is not closed by '}}'."
-            raise self.source.error(msg, start)
+            self.source.fail(f"this {self.token} block is not closed by '}}'.", start)
         self.end = block.end()
 
     def skip_property(self) -> None:
@@ -219,8 +216,7 @@ class _Parser:
         while self.advance():
             if self.is_symbol(";"):
                 return
-        msg = "this property is not closed by ';'."
-        raise self.source.error(msg, start)
+        self.source.fail("this property is not closed by ';'.", start)
 
     def read_variable(self) -> None:
         name = self.expect_word("the name of a variable")
@@ -237,8 +233,7 @@ class _Parser:
         if not self.is_symbol("}"):
             self.fail("'}'")
         if states is None:
-            msg = f"variable {name!r} has no type."
-            raise self.source.error(msg, where)
+            self.source.fail(f"variable {name!r} has no type.", where)
         declare(self.source, self.variables, Variable(name, states, where))
 
     def read_type(self, name: str) -> tuple[str, ...]:
@@ -252,7 +247,7 @@ class _Parser:
         states = tuple(label for label, _ in self.words_until("}", "a state"))
         if count != str(len(states)):
             msg = f"variable {name!r} announces {count} states but lists {len(states)}."
-            raise self.source.error(msg, where)
+            self.source.fail(msg, where)
         self.expect(";")
         return states
 
@@ -286,7 +281,7 @@ class _Parser:
                 config = self.read_configuration(codes, card)
                 if config in rows:
                     msg = f"{child[0]!r} has a second row for this configuration."
-                    raise self.source.error(msg, where)
+                    self.source.fail(msg, where)
                 rows[config] = self.read_numbers(card[0])
             elif self.is_symbol("table") and table is None:
                 numbers = self.read_numbers(math.prod(card))
@@ -302,7 +297,7 @@ class _Parser:
         if table is not None:
             if rows or default is not None:
                 msg = f"{child[0]!r} has both a table and rows. Keep one of them."
-                raise self.source.error(msg, child[1])
+                self.source.fail(msg, child[1])
             return table
         return self.fill(child, rows, default, card)
 
@@ -314,7 +309,7 @@ class _Parser:
         labels = self.words_until(")", "a state")
         if len(labels) != len(codes):
             msg = f"expected {len(codes)} states of parents. Got {len(labels)} instead."
-            raise self.source.error(msg, where)
+            self.source.fail(msg, where)
         config = 0
         stride = 1
         for (label, at), known, states in zip(labels, codes, card[1:], strict=True):
@@ -323,7 +318,7 @@ class _Parser:
                 msg = (
                     f"no state {label!r} of this parent. Its states: {listing(known)}."
                 )
-                raise self.source.error(msg, at)
+                self.source.fail(msg, at)
             config += stride * code
             stride *= states
         return config
@@ -346,7 +341,7 @@ class _Parser:
         self.expect(";")
         if len(numbers) != count:
             msg = f"expected {count} probabilities. Got {len(numbers)} instead."
-            raise self.source.error(msg, where)
+            self.source.fail(msg, where)
         return numbers
 
     def fill(
@@ -365,7 +360,7 @@ class _Parser:
                     f"{n_configs - len(rows)} of {n_configs} configurations of its "
                     f"parents (the first is number {missing}). Add them, or 'default'."
                 )
-                raise self.source.error(msg, child[1])
+                self.source.fail(msg, child[1])
             rows = {config: rows.get(config, default) for config in range(n_configs)}
         table = np.array([rows[config] for config in range(n_configs)])
         return unfold(table, card[1:])

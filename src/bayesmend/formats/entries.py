@@ -34,7 +34,7 @@ class Entry:
 
     def fail(self, source: Source, problem: str, key: str) -> NoReturn:
         """Raise an error at the value of a key."""
-        raise source.error(problem, self.offset_of(key))
+        source.fail(problem, self.offset_of(key))
 
 
 def read_entries(source: Source, entries: Sequence[Entry]) -> Network:
@@ -54,8 +54,7 @@ def read_entries(source: Source, entries: Sequence[Entry]) -> Network:
 
 def _declare(source: Source, entry: Entry, variables: dict[str, Variable]) -> None:
     if not isinstance(entry.value, dict):
-        msg = "a variable must be an object."
-        raise source.error(msg, entry.where)
+        source.fail("a variable must be an object.", entry.where)
     name, states = entry.value.get("name"), entry.value.get("states")
     if not isinstance(name, str):
         entry.fail(source, "a variable must have a name, which is text.", "name")

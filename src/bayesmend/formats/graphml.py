@@ -25,8 +25,7 @@ def parse(text: str, source: str = "<text>") -> Network:
     origin, root = parse_markup(text, source)
     graphs = list(root.all("graph"))
     if root.tag != "graphml" or len(graphs) != 1:
-        msg = "expected one <graph> inside <graphml>."
-        raise origin.error(msg, root.where)
+        origin.fail("expected one <graph> inside <graphml>.", root.where)
     keys = {
         key.attributes.get("id", ""): key.attributes.get("attr.name", "")
         for key in root.all("key")
@@ -80,7 +79,7 @@ def _read_node(source: Source, node: Element, keys: dict[str, str]) -> Entry:
             f"node {value['name']!r} has no {missing!r}: this GraphML holds the graph "
             "alone, not a network."
         )
-        raise source.error(msg, node.where)
+        source.fail(msg, node.where)
     return Entry(value, node.where, lambda key: offsets.get(key, node.where))
 
 
@@ -88,8 +87,7 @@ def _decode(source: Source, data: Element) -> object:
     try:
         return json.loads(data.text)
     except (ValueError, RecursionError):
-        msg = "expected JSON in this <data>."
-        raise source.error(msg, data.where) from None
+        source.fail("expected JSON in this <data>.", data.where)
 
 
 def _check_edges(source: Source, graph: Element, network: Network) -> None:
@@ -97,11 +95,11 @@ def _check_edges(source: Source, graph: Element, network: Network) -> None:
     for arc, where in _edges(graph):
         if arc not in arcs:
             msg = f"edge {arc[0]!r} -> {arc[1]!r} is not among the parents given."
-            raise source.error(msg, where)
+            source.fail(msg, where)
         arcs.discard(arc)
     for parent, child in arcs:
         msg = f"{parent!r} is given as a parent of {child!r}, but has no edge."
-        raise source.error(msg, graph.where)
+        source.fail(msg, graph.where)
 
 
 def _edges(graph: Element) -> Iterator[tuple[tuple[str, str], int]]:

@@ -19,10 +19,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NoReturn
 
 from bayesmend._files import PathLike, write_text
 from bayesmend.data.states import listing
-from bayesmend.errors import DataError, FormatError
+from bayesmend.errors import DataError
 from bayesmend.formats.text import Source, read_source
 from bayesmend.structure.parents import ParentSets
 
@@ -94,27 +95,25 @@ class _Line:
     words: list[str]
     columns: list[int]
 
-    def error(self, problem: str, word: int = 0) -> FormatError:
+    def fail(self, problem: str, word: int = 0) -> NoReturn:
         column = (
             self.columns[word]
             if word < len(self.columns)
             else self.columns[-1] + len(self.words[-1])
         )
-        return self.source.error(problem, self.start + column)
+        self.source.fail(problem, self.start + column)
 
     def count(self, word: int, what: str) -> int:
         if word >= len(self.words):
-            problem = f"expected {what}. Got the end of the line instead."
-            raise self.error(problem, word)
+            self.fail(f"expected {what}. Got the end of the line instead.", word)
         if not re.fullmatch("[0-9]{1,18}", self.words[word]):
-            problem = f"expected {what}. Got {self.words[word]!r} instead."
-            raise self.error(problem, word)
+            self.fail(f"expected {what}. Got {self.words[word]!r} instead.", word)
         return int(self.words[word])
 
     def end(self, word: int) -> None:
         if word < len(self.words):
             problem = f"expected the end of the line. Got {self.words[word]!r} instead."
-            raise self.error(problem, word)
+            self.fail(problem, word)
 
 
 def parse(text: str, source: str = "<text>") -> ParentSets:
@@ -141,18 +140,15 @@ def parse(text: str, source: str = "<text>") -> ParentSets:
         n_sets = head.count(1, "the number of candidates")
         head.end(2)
         if head.words[0] in heads:
-            problem = f"the variable {head.words[0]!r} occurs a second time."
-            raise head.error(problem)
+            head.fail(f"the variable {head.words[0]!r} occurs a second time.")
         if n_sets == 0:
-            problem = "expected at least one candidate. Got 0 instead."
-            raise head.error(problem, 1)
+            head.fail("expected at least one candidate. Got 0 instead.", 1)
         heads[head.words[0]] = head
         what = f"{n_sets} candidates of {head.words[0]!r}"
         rows.append([_next(lines, origin, what) for _ in range(n_sets)])
     extra = next(lines, None)
     if extra is not None:
-        problem = f"expected the end of the file after {n_vars} variables."
-        raise extra.error(problem)
+        extra.fail(f"expected the end of the file after {n_vars} variables.")
     index = {name: i for i, name in enumerate(heads)}
     families = [_families(row, index, child) for child, row in enumerate(rows)]
     return ParentSets.from_lists(list(heads), families)
@@ -172,7 +168,7 @@ def _next(lines: Iterator[_Line], source: Source, what: str) -> _Line:
     line = next(lines, None)
     if line is None:
         problem = f"the file ends too early: expected {what}."
-        raise source.error(problem, len(source.text.rstrip()))
+        source.fail(problem, len(source.text.rstrip()))
     return line
 
 
@@ -184,8 +180,7 @@ def _families(
         score, parents = _family(line, index, child)
         members = frozenset(parents)
         if members in seen:
-            problem = "this candidate occurs a second time."
-            raise line.error(problem)
+            line.fail("this candidate occurs a second time.")
         seen.add(members)
         families.append((score, parents))
     return families
@@ -196,19 +191,16 @@ def _family(line: _Line, index: dict[str, int], child: int) -> tuple[float, list
     n_parents = line.count(1, "the number of parents")
     names = line.words[2:]
     if len(names) != n_parents:
-        problem = f"expected {n_parents} parents. Got {len(names)} instead."
-        raise line.error(problem, 1)
+        line.fail(f"expected {n_parents} parents. Got {len(names)} instead.", 1)
     parents = []
     for word, name in enumerate(names, start=2):
         if name not in index:
             problem = f"no variable named {name!r}. Available: {listing(index, 10)}."
-            raise line.error(problem, word)
+            line.fail(problem, word)
         if index[name] == child:
-            problem = f"the variable {name!r} is a parent of itself."
-            raise line.error(problem, word)
+            line.fail(f"the variable {name!r} is a parent of itself.", word)
         if index[name] in parents:
-            problem = f"the parent {name!r} occurs a second time."
-            raise line.error(problem, word)
+            line.fail(f"the parent {name!r} occurs a second time.", word)
         parents.append(index[name])
     return score, parents
 
@@ -219,6 +211,5 @@ def _score(line: _Line) -> float:
     except ValueError:
         score = float("nan")
     if not score < float("inf"):
-        problem = f"expected a score. Got {line.words[0]!r} instead."
-        raise line.error(problem)
+        line.fail(f"expected a score. Got {line.words[0]!r} instead.")
     return score

@@ -89,25 +89,21 @@ def _decode(source: Source) -> Any:
     try:
         return json.loads(source.text)
     except json.JSONDecodeError as error:
-        msg = f"not valid JSON: {error.msg}."
-        raise source.error(msg, error.pos) from None
+        source.fail(f"not valid JSON: {error.msg}.", error.pos)
     except (RecursionError, ValueError):  # too deep, or a number of 4,300 digits
-        msg = "this JSON is too deeply nested, or holds too long a number."
-        raise source.error(msg, 0) from None
+        source.fail("this JSON is too deeply nested, or holds too long a number.", 0)
 
 
 def _check_head(source: Source, document: Any, where: int) -> None:
     if not isinstance(document, dict):
-        msg = "a network must be a JSON object."
-        raise source.error(msg, where)
+        source.fail("a network must be a JSON object.", where)
     offsets = _value_offsets(source.text, where)
     for key, wanted in (("format", FORMAT), ("version", VERSION)):
         if document.get(key) != wanted:
             msg = f"{key} must be {wanted!r}. Got {document.get(key)!r} instead."
-            raise source.error(msg, offsets.get(key, where))
+            source.fail(msg, offsets.get(key, where))
     if not isinstance(document.get("variables"), list):
-        msg = "variables must be a list."
-        raise source.error(msg, offsets.get("variables", where))
+        source.fail("variables must be a list.", offsets.get("variables", where))
 
 
 def _skip_blanks(text: str, at: int) -> int:

@@ -89,7 +89,7 @@ class _Builder:
         except expat.ExpatError as error:
             msg = f"not valid XML: {expat.ErrorString(error.code)}."
             where = self.offset(error.lineno, error.offset)
-            raise self.source.error(msg, where) from None
+            self.source.fail(msg, where)
         return self.root.children[0]
 
     def offset(self, line: int, column: int) -> int:
@@ -102,7 +102,7 @@ class _Builder:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if len(self.stack) > MAX_DEPTH:
             msg = f"elements are nested more than {MAX_DEPTH} deep."
-            raise self.source.error(msg, self.here())
+            self.source.fail(msg, self.here())
         tag = tag.rpartition(":")[2].lower()
         element = Element(tag, attributes, self.here())
         self.stack[-1].children.append(element)
@@ -116,4 +116,4 @@ class _Builder:
 
     def refuse_entity(self, name: str, *_: object) -> NoReturn:
         msg = f"this file declares an entity ({name!r}), which is not allowed."
-        raise self.source.error(msg, self.here())
+        self.source.fail(msg, self.here())

@@ -3,6 +3,7 @@
 import gzip
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from bayesmend._files import PathLike, unpack
 from bayesmend.errors import FormatError
@@ -17,9 +18,10 @@ class Source:
     text: str
     name: str = "<text>"
 
-    def error(self, problem: str, offset: int) -> FormatError:
-        """Make an error that points at a character of the text."""
-        return FormatError(problem, self.name, *self._line_and_column(offset))
+    def fail(self, problem: str, offset: int) -> NoReturn:
+        """Raise an error that points at a character of the text."""
+        line, column = self._line_and_column(offset)
+        raise FormatError(problem, self.name, line, column) from None
 
     def place(self, offset: int) -> str:
         """Describe a position as errors do."""

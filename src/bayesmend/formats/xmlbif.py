@@ -51,8 +51,7 @@ def parse(text: str, source: str = "<text>") -> Network:
     origin, root = parse_markup(text, source)
     networks = list(root.all("network"))
     if root.tag != "bif" or len(networks) != 1:
-        msg = "expected one <NETWORK> inside <BIF>."
-        raise origin.error(msg, root.where)
+        origin.fail("expected one <NETWORK> inside <BIF>.", root.where)
     variables: dict[str, Variable] = {}
     families: dict[str, Family] = {}
     for element in networks[0].all("variable"):
@@ -91,7 +90,7 @@ def _only(source: Source, element: Element, tag: str) -> Element:
     found = list(element.all(tag))
     if len(found) != 1:
         msg = f"expected one <{tag.upper()}> here. Got {len(found)} instead."
-        raise source.error(msg, found[1].where if found else element.where)
+        source.fail(msg, found[1].where if found else element.where)
     return found[0]
 
 
@@ -102,7 +101,7 @@ def _read_variable(
     name = _only(source, element, "name")
     if kind not in ("nature", "discrete"):
         msg = f"variable {name.text!r} must be of type 'nature'. Got {kind!r} instead."
-        raise source.error(msg, element.where)
+        source.fail(msg, element.where)
     states = tuple(outcome.text for outcome in element.all("outcome"))
     declare(source, variables, Variable(name.text, states, name.where))
 
@@ -121,7 +120,7 @@ def _read_family(
     numbers = parse_numbers(source, table.text, table.where)
     if len(numbers) != math.prod(card):
         msg = f"expected {math.prod(card)} probabilities. Got {len(numbers)} instead."
-        raise source.error(msg, table.where)
+        source.fail(msg, table.where)
     array = np.array(numbers).reshape(*card[1:], card[0])
     parents = tuple(name for name, _ in family[1:])
     families[child.text] = Family(parents, array, child.where)
