@@ -56,7 +56,7 @@ def test_a_table_of_xmlbif_has_the_child_fastest_then_the_last_parent():
         ("<NAME>up", "<NAME>out", 14, "variable 'out' is declared twice"),
         ("<NAME>up</NAME>", "", 14, "expected one <NAME> here. Got 0"),
         ('"nature">\n  <NAME>out', '"utility">\n  <NAME>out', 11, "of type 'nature'"),
-        ("<OUTCOME>1<", "<OUTCOME>0<", 14, "two states labelled '0'"),
+        ("<OUTCOME>1<", "<OUTCOME>0<", 14, "must differ. Got '0' twice"),
         ("<FOR>up", "<FOR>down", 16, "no variable named 'down'"),
         ("<FOR>up", "<FOR>out", 16, "variable 'out' has a second table"),
         ("<TABLE>1 0", "<TABLE>1 x", 16, "expected a number >= 0. Got 'x'"),

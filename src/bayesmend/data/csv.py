@@ -269,12 +269,10 @@ def csv_chunks(
     if hole == "" and len(names) == 1 and weights is None:
         hole = '""'  # a blank line is easily lost
     texts = [
-        [*(_state_text(name, s, markers, delimiter) for s in labels), hole]
+        [*(_quoted(_plain_text(name, s, markers), delimiter) for s in labels), hole]
         for name, labels in zip(names, states, strict=True)
     ]
-    header = [*names, *([weights[0]] if weights else [])]
-    line = delimiter.join(_quoted(name, *DELIMITERS, delimiter) for name in header)
-    yield _encode(f"{line}\n")
+    yield _header([*names, *([weights[0]] if weights else [])], delimiter)
     cells = np.ascontiguousarray(codes.T)
     for first in range(0, len(codes), _ROWS_AT_A_TIME):
         last = min(first + _ROWS_AT_A_TIME, len(codes))
@@ -289,9 +287,7 @@ def text_chunks(
 
     Slower than ``csv_chunks``, for columns with more labels than a variable has.
     """
-    yield _encode(
-        delimiter.join(_quoted(name, *DELIMITERS, delimiter) for name in names) + "\n"
-    )
+    yield _header(names, delimiter)
     # An empty field needs quotes only where it would be a whole line.
     keep = len(names) == 1
     cells = [
@@ -352,10 +348,9 @@ def _missing_text(markers: frozenset[str], *, has_missing: bool) -> str:
     return min(markers)
 
 
-def _state_text(
-    name: str, state: Label, markers: frozenset[str], delimiter: str
-) -> str:
-    return _quoted(_plain_text(name, state, markers), delimiter)
+def _header(names: Sequence[str], delimiter: str) -> bytes:
+    quoted = (_quoted(name, *DELIMITERS, delimiter) for name in names)
+    return _encode(delimiter.join(quoted) + "\n")
 
 
 def _plain_text(name: str, state: Label, markers: frozenset[str]) -> str:

@@ -197,11 +197,26 @@ class Source(ABC):
         return self.place(int(rows[0])) if rows.size else ""
 
     def _distinct(
-        self, position: int, keep: int, values: list[object], index: NDArray[np.intp]
+        self, position: int, keep: int, values: list[Any], index: NDArray[np.intp]
     ) -> Column:
-        """Make a column from distinct values and, per row, a position or -1."""
-        name, dtype = self.names[position], self.dtypes[position]
-        return Distinct(name, values, index, dtype).column(self.markers, keep)
+        """Make a column from distinct values and, per row, a position or -1.
+
+        Equal labels are merged and missing ones left out.
+        """
+        name = self.names[position]
+        present = [
+            k for k, value in enumerate(values) if not is_missing(value, self.markers)
+        ]
+        kind = _kind_of(name, values, present[:keep], index)
+        labels: dict[Label, int] = {}
+        table = np.full(len(values) + 1, -1, dtype=np.intp)
+        is_single = str(self.dtypes[position]) in _SINGLE
+        for k in present[:keep]:
+            label = as_label(np.float32(values[k]) if is_single else values[k])
+            table[k] = labels.setdefault(label, len(labels))
+        n_distinct = len(labels) + max(0, len(present) - keep)
+        codes = compact(table[index], n_distinct)
+        return Column(name, kind, tuple(labels), codes, len(codes), n_distinct)
 
     def _objects(self, position: int, keep: int, cells: Sequence[Any]) -> Column:
         """Make a column from plain Python values, whatever they are."""
@@ -218,14 +233,9 @@ class Source(ABC):
         labels = tuple(
             as_label(c) for c, keep in zip(categories, kept, strict=True) if keep
         )
-        return Column(
-            self.names[position],
-            "category",
-            labels,
-            compact(table[codes.astype(np.intp)], len(labels)),
-            n_rows=self.n_rows,
-            n_distinct=len(labels),
-        )
+        name, n = self.names[position], len(labels)
+        index = compact(table[codes.astype(np.intp)], n)
+        return Column(name, "category", labels, index, self.n_rows, n)
 
 
 class ArraySource(Source):
@@ -437,73 +447,39 @@ class ArrowSource(Source):
         return self._distinct(position, keep, values, codes)
 
 
-@dataclass(frozen=True, slots=True)
-class Distinct:
-    """Distinct values as the table gives them; -1 in ``index`` is a missing cell."""
+def _kind_of(
+    name: str, values: Sequence[object], present: Sequence[int], index: NDArray[np.intp]
+) -> Kind:
+    """Return what the values at some positions are, which must be one kind."""
 
-    name: str
-    values: list[object]
-    index: NDArray[np.intp]
-    dtype: object
+    def place(position: int) -> str:
+        return f" in row {int(np.argmax(index == position))}"
 
-    def column(self, markers: frozenset[str], keep: int = KEPT_VALUES) -> Column:
-        """Return plain labels, equal ones merged and missing ones left out."""
-        present = [
-            position
-            for position, value in enumerate(self.values)
-            if not is_missing(value, markers)
-        ]
-        kind = self._kind(present[:keep])
-        labels: dict[Label, int] = {}
-        table = np.full(len(self.values) + 1, -1, dtype=np.intp)
-        is_single = str(self.dtype) in _SINGLE
-        for position in present[:keep]:
-            value = self.values[position]
-            label = as_label(np.float32(value) if is_single else value)  # type: ignore[arg-type]
-            table[position] = labels.setdefault(label, len(labels))
-        n_distinct = len(labels) + max(0, len(present) - keep)
-        index = compact(table[self.index], n_distinct)
-        return Column(
-            self.name,
-            kind,
-            tuple(labels),
-            index,
-            n_rows=len(index),
-            n_distinct=n_distinct,
-        )
-
-    def _kind(self, present: Sequence[int]) -> Kind:
-        first: dict[str, int] = {}
-        for position in present:
-            value = self.values[position]
-            first.setdefault(_type_word(value), position)
-            if isinstance(value, (float, np.floating)) and math.isinf(value):
-                message = (
-                    f"variable {self.name!r} has the value {value}"
-                    f"{self._place(position)}. Replace it by a number, or by a missing"
-                    " value."
-                )
-                raise DataError(message)
-        if len(first) > 1:
-            (one, at_one), (two, at_two), *_ = first.items()
+    first: dict[str, int] = {}
+    for position in present:
+        value = values[position]
+        first.setdefault(_type_word(value), position)
+        if isinstance(value, (float, np.floating)) and math.isinf(value):
             message = (
-                f"variable {self.name!r} mixes {one}"
-                f" ({self.values[at_one]!r}{self._place(at_one)}) and {two}"
-                f" ({self.values[at_two]!r}{self._place(at_two)}). Convert it to one"
-                " type."
+                f"variable {name!r} has the value {value}{place(position)}. Replace it"
+                " by a number, or by a missing value."
             )
             raise DataError(message)
-        word = next(iter(first), "text")
-        if word in _KINDS:
-            return _KINDS[word]
-        remedy = "Convert it to text."
-        if word == "dates or times":
-            remedy = "Drop it, or turn it into a few states such as year or season."
-        message = f"variable {self.name!r} holds {word}, not states. {remedy}"
+    if len(first) > 1:
+        (one, at_one), (two, at_two), *_ = first.items()
+        message = (
+            f"variable {name!r} mixes {one} ({values[at_one]!r}{place(at_one)}) and"
+            f" {two} ({values[at_two]!r}{place(at_two)}). Convert it to one type."
+        )
         raise DataError(message)
-
-    def _place(self, position: int) -> str:
-        return f" in row {int(np.argmax(self.index == position))}"
+    word = next(iter(first), "text")
+    if word in _KINDS:
+        return _KINDS[word]
+    remedy = "Convert it to text."
+    if word == "dates or times":
+        remedy = "Drop it, or turn it into a few states such as year or season."
+    message = f"variable {name!r} holds {word}, not states. {remedy}"
+    raise DataError(message)
 
 
 # What pandas, polars and pyarrow call 32-bit floats, which they hand over as 64-bit.

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend.data.states import MAX_STATES, Label
+from bayesmend.data.encode import check_labels
+from bayesmend.data.states import Label
 from bayesmend.errors import DataError, ProbabilityWarning
 from bayesmend.formats.text import Source
 from bayesmend.graph.dag import Dag, find_cycle
@@ -53,16 +54,10 @@ def declare(source: Source, variables: dict[str, Variable], new: Variable) -> No
         source.fail("a variable must have a name.", new.where)
     if new.name in variables:
         source.fail(f"variable {new.name!r} is declared twice.", new.where)
-    if not 1 <= len(new.states) <= MAX_STATES:
-        msg = (
-            f"variable {new.name!r} must have 1 to {MAX_STATES} states. "
-            f"Got {len(new.states)} instead."
-        )
-        source.fail(msg, new.where)
-    if len(set(new.states)) < len(new.states):
-        twice = next(x for i, x in enumerate(new.states) if x in new.states[:i])
-        msg = f"variable {new.name!r} has two states labelled {twice!r}."
-        source.fail(msg, new.where)
+    try:
+        check_labels(new.name, new.states)
+    except DataError as error:
+        source.fail(str(error), new.where)
     variables[new.name] = new
 
 

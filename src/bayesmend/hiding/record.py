@@ -4,7 +4,7 @@ import csv
 import io
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -89,12 +89,8 @@ class Hidden:
     def cells(self) -> Iterator[tuple[int, str, Label]]:
         """Iterate over the hidden cells as (row, variable, true label)."""
         names, states = self.data.names, self.data.states
-        for row, variable, code in zip(
-            self.rows.tolist(),
-            self.variables.tolist(),
-            self.true_codes.tolist(),
-            strict=True,
-        ):
+        parts = (self.rows.tolist(), self.variables.tolist(), self.true_codes.tolist())
+        for row, variable, code in zip(*parts, strict=True):
             yield row, names[variable], states[variable][code]
 
     def accuracy(self, completed: Any) -> float:
@@ -138,10 +134,7 @@ class Hidden:
             "n_candidates": self.n_candidates,
             "n_hidden": self.n_hidden,
             "hidden": self.counts,
-            "shortfalls": [
-                {"variable": s.variable, "asked": s.asked, "hidden": s.hidden}
-                for s in self.shortfalls
-            ],
+            "shortfalls": [asdict(shortfall) for shortfall in self.shortfalls],
         }
 
     def to_csv(self) -> str:
@@ -160,11 +153,9 @@ class Hidden:
         """Tell for each hidden cell whether `completed` holds its true label."""
         holed = np.unique(self.variables).tolist()
         states = {self.data.names[v]: self.data.states[v] for v in holed}
-        other = (
-            completed
-            if isinstance(completed, IncompleteData)
-            else IncompleteData.from_table(completed, states=states)
-        )
+        other = completed
+        if not isinstance(other, IncompleteData):
+            other = IncompleteData.from_table(completed, states=states)
         if other.n_rows != self.data.n_rows:
             message = (
                 f"the completed table has {other.n_rows} rows, but the holed one has "

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +18,7 @@ from bayesmend import _core
 from bayesmend._checks import check_integer
 from bayesmend._docs import documented
 from bayesmend.data.encode import check_labels
-from bayesmend.data.states import Label, as_label
+from bayesmend.data.states import Label
 from bayesmend.data.table import IncompleteData, require_complete
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.dag import Dag
@@ -79,7 +78,7 @@ class Network:
                     f"Got {len(getattr(self, field))} instead."
                 )
                 raise DataError(msg)
-        states = tuple(map(_check_states, self.names, self.states))
+        states = tuple(map(check_labels, self.names, self.states))
         object.__setattr__(self, "states", states)
         card = [len(labels) for labels in states]
         cpts = tuple(
@@ -295,13 +294,6 @@ def _check_size(name: str, family_card: list[int]) -> None:
             "Give it fewer parents."
         )
         raise ParameterError(msg)
-
-
-def _check_states(name: str, labels: Sequence[Label]) -> tuple[Label, ...]:
-    """Return plain labels, or say what is wrong with them."""
-    plain = tuple(map(as_label, labels))
-    check_labels(name, plain)
-    return plain
 
 
 def _aligned_cpt(
