@@ -60,7 +60,7 @@ KINDS = {
 
 COMPLETE_CALLS = {
     "FamilyScorer": lambda t: FamilyScorer(t).dag(CHAIN),
-    "dag_score": lambda t: dag_score(t, CHAIN),
+    "dag_score": lambda t: dag_score(CHAIN, t),
     "family_score": lambda t: family_score(t, "x1", ["x0"]),
     "score_families": lambda t: score_families(t, [("x2", ["x0"])]).tolist(),
     "family_counts": lambda t: family_counts(t, "x1", ["x0"]).tolist(),
