@@ -57,6 +57,10 @@ score : Score or str, default="bdeu"
 seed : int, Generator or None
     Source of randomness: the same seed gives the same answer.
 """,
+    "table": """\
+data : IncompleteData, frame, array, mapping or path
+    The table.
+""",
     "time_limit": """\
 time_limit : float, optional
     Seconds; the best answer so far is returned, with the bound known by then.

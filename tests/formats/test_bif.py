@@ -113,7 +113,7 @@ def test_more_than_rounding_is_divided_out_with_a_warning():
         ("variable a { type discrete [3] {n, y}; }", 1, 29, "announces 3 states but l"),
         ("variable a { type discrete [1] {n; }; }", 1, 34, "expected a state or '}'"),
         ("variable a { type discrete [0] {}; }", 1, 10, "1 to 254 states. Got 0"),
-        ("variable a { type discrete [2] {n, n}; }", 1, 10, "must differ. Got 'n' twice"),
+        ("variable a { type discrete [2] {n, n}; }", 1, 10, "differ. Got 'n' twice"),
         ("variable a { type discrete [2] {n, y} }", 1, 39, "expected ';'. Got '}'"),
         ('variable "" { type discrete [1] {n}; }', 1, 10, "must have a name"),
         (A + A, 2, 10, "variable 'a' is declared twice"),

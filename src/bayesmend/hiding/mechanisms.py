@@ -36,6 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer, check_number
+from bayesmend._docs import documented
 from bayesmend._spelling import spell
 from bayesmend.data.states import Label, find_state, listing
 from bayesmend.data.table import IncompleteData
@@ -56,6 +57,7 @@ Grouped: TypeAlias = tuple[NDArray[np.integer], NDArray[np.float64], dict[str, A
 """The group of each row, the log-odds of each group, and the odds for the record."""
 
 
+@documented
 def hide_mcar(
     data: Any,
     rate: float,
@@ -67,14 +69,12 @@ def hide_mcar(
 
     Parameters
     ----------
-    data : IncompleteData, frame, array, mapping or path
-        The table.
+    {table}
     rate : float
         Probability, between 0 and 1, that an observed cell is hidden.
     variables : sequence of str, optional
         The variables to hide cells of; all by default.
-    seed : int, numpy.random.Generator or None, default=None
-        Source of randomness.
+    {seed}
 
     Returns
     -------
@@ -101,6 +101,7 @@ def hide_mcar(
     return punch(table, picks, {"mechanism": "mcar", "rate": rate})
 
 
+@documented
 def hide_mar(
     data: Any,
     rate: float,
@@ -116,8 +117,7 @@ def hide_mar(
 
     Parameters
     ----------
-    data : IncompleteData, frame, array, mapping or path
-        The table.
+    {table}
     rate : float
         Expected share, between 0 and 1, of hidden cells in each variable.
     depends_on : sequence of str
@@ -131,8 +131,7 @@ def hide_mar(
         Standard deviation of drawn log-odds, by default 1; 0 makes them equal.
     variables : sequence of str, optional
         The variables to hide cells of; by default all that are not in `depends_on`.
-    seed : int, numpy.random.Generator or None, default=None
-        Source of randomness.
+    {seed}
     strict : bool, default=False
         Raise when odds of 0 leave too few cells for the rate.
 
@@ -225,6 +224,7 @@ def hide_mnar(
     return _hide_by_odds(table, "mnar", rate, targets, grouped, generator, strict)
 
 
+@documented
 def hide_value_per_variable(
     data: Any,
     per_variable: int,
@@ -239,8 +239,7 @@ def hide_value_per_variable(
 
     Parameters
     ----------
-    data : IncompleteData, frame, array, mapping or path
-        The table.
+    {table}
     per_variable : int
         Number of cells to hide in each variable.
     value : label, optional
@@ -250,8 +249,7 @@ def hide_value_per_variable(
         In place of `value`: the position of the state, from 0.
     variables : sequence of str, optional
         The variables to hide cells of; all by default.
-    seed : int, numpy.random.Generator or None, default=None
-        Source of randomness.
+    {seed}
     strict : bool, default=False
         Raise when a variable has too few such cells.
 
