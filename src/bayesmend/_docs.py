@@ -67,7 +67,7 @@ time_limit : float, optional
 """,
 }
 
-_IN_BRACES = re.compile(r"^( *)\{(\w+(?:, \w+)*)\}\n", re.MULTILINE)
+_IN_BRACES = re.compile(r"^( *)\{([a-z]\w*(?:, [a-z]\w*)*)\}\n", re.MULTILINE)
 
 _T = TypeVar("_T")
 
