@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 from inspect import signature
+from pathlib import Path
 
 import pytest
 import typer
@@ -159,3 +160,23 @@ def test_a_command_spells_parameters_as_its_options(parameter, spelled):
     command = typer.main.get_command(app).commands["impute"]
     with spelling(command.spell):
         assert spell(*parameter) == spelled
+
+
+def test_nothing_in_the_library_names_an_option():
+    package = Path(bayesmend.__file__).parent
+    sources = [path for path in package.rglob("*.py") if path.parent.name != "cli"]
+    options = {
+        option
+        for command in typer.main.get_command(app).commands.values()
+        for parameter in command.params
+        for option in parameter.opts
+        if option.startswith("--")
+    }
+    assert "--max-memory" in options
+    named = [
+        (path.name, option)
+        for path in sources
+        for option in options - {"--inference"}  # the example of spelling
+        if option in path.read_text(encoding="utf-8")
+    ]
+    assert not named

@@ -73,7 +73,7 @@ def test_evidence_may_hold_an_equals_sign(tmp_path):
             "'smoke' has no state 'often'. Its states: yes",
         ),
         (2, ("--given", "smoke"), "--given must look like NAME=VALUE. Got 'smoke'"),
-        (2, ("--given", "tub=no", "--given", "tub=yes"), "two states of 'tub'. Give"),
+        (2, ("--given", "tub=no", "--given", "tub=yes"), "two values for 'tub'. Give"),
         (
             1,
             ("--given", "tub=yes", "--given", "either=no", "--given", "smoke=yes"),

@@ -73,6 +73,7 @@ def test_summary_discretizes(tmp_path):
             ["--discretize", "x"],
             "--discretize must look like NAME=VALUE. Got 'x' instead",
         ),
+        (["--states", "a=1", "--states", "a=2"], "--states has two values for 'a'."),
         (["--discretize", "x=many:4"], "--discretize must look like"),
         (["--discretize", "x=cuts:a"], "--discretize must look like"),
     ],

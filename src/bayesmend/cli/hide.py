@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from bayesmend._spelling import spelling
+from bayesmend._spelling import spell, spelling
 from bayesmend.cli.options import (
     Force,
     Json,
@@ -16,6 +16,7 @@ from bayesmend.cli.options import (
     flag,
     option,
     pair,
+    split,
     words,
 )
 from bayesmend.cli.terminal import (
@@ -107,9 +108,9 @@ class Request:
         given = {name: value for name, value in items if value is not None}
         chosen = [name for name in _MECHANISMS if name in given]
         if len(chosen) != 1:
-            problem = f"choose one of {', '.join(map(_flag, _MECHANISMS))}."
+            problem = f"choose one of {', '.join(map(spell, _MECHANISMS))}."
             if chosen:
-                problem += f" Got {' and '.join(map(_flag, chosen))}."
+                problem += f" Got {' and '.join(map(spell, chosen))}."
             raise UsageError(problem)
         _check_goes_with(chosen[0], given)
         return chosen[0], given
@@ -136,9 +137,9 @@ def hide(
     mechanism, options = request.choose()
     check_outputs([out, truth], force=force, are_tables=True)
     amount = options.pop(mechanism)
-    data, hide_cells = reading.table(), _MECHANISMS[mechanism]
-    with spelling(lambda name, *_: _flag(mechanism) if name == "rate" else None):
-        hidden = hide_cells(data, amount, seed=seed, **options)
+    data, rate = reading.table(), spell(mechanism)
+    with spelling(lambda name, *_: rate if name == "rate" else None):
+        hidden = _MECHANISMS[mechanism](data, amount, seed=seed, **options)
     write_through(out, hidden.data.write_csv)
     if truth is not None:
         write_through(truth, hidden.write_csv)
@@ -151,16 +152,12 @@ def _check_goes_with(mechanism: str, given: dict[str, Any]) -> None:
     """Compare options with the parameters of the function they are for."""
     _, _, *accepted = inspect.signature(_MECHANISMS[mechanism]).parameters.values()
     for name in given.keys() - {mechanism, *(p.name for p in accepted)}:
-        message = f"{_flag(name)} does not go with {_flag(mechanism)}."
+        message = f"{spell(name)} does not go with {spell(mechanism)}."
         raise UsageError(message)
     for parameter in accepted:
         if parameter.default is parameter.empty and parameter.name not in given:
-            message = f"{_flag(mechanism)} needs {_flag(parameter.name)}."
+            message = f"{spell(mechanism)} needs {spell(parameter.name)}."
             raise UsageError(message)
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
 
 
 def _odds(texts: list[str] | None) -> dict[str, dict[str, float]] | None:
@@ -168,7 +165,7 @@ def _odds(texts: list[str] | None) -> dict[str, dict[str, float]] | None:
     odds: dict[str, dict[str, float]] = {}
     for text in texts or []:
         name, rest = pair("--odds", text)
-        for word in words([rest]) or []:
+        for word in split(rest):
             state, _, number = word.rpartition(":")
             try:
                 odds.setdefault(name, {})[state] = float(number if state else "")

@@ -16,6 +16,7 @@ from bayesmend.data.states import MISSING_MARKERS, quantity
 from bayesmend.formats.bif import render as render_bif
 from bayesmend.learning.learn import learn as run
 from bayesmend.learning.result import LearnResult
+from bayesmend.outcome import Stopped
 from bayesmend.report import render_report
 from bayesmend.report.words import (
     Alike,
@@ -173,5 +174,5 @@ def _tell(result: LearnResult) -> None:
     """Say on stderr what a reader of the files alone would miss."""
     if "note" in result.detail:
         note(result.detail["note"])
-    if stopping(result) == "Ctrl-C":
+    if result.stopped is Stopped.INTERRUPT:
         sys.stderr.write("Interrupted: this is the best answer so far.\n")

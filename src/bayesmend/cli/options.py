@@ -54,9 +54,11 @@ __all__ = [
     "flag",
     "option",
     "pair",
+    "pairs",
     "read_net",
     "repeated",
     "samples",
+    "split",
     "spread",
     "words",
 ]
@@ -168,7 +170,8 @@ class Rows:
     @property
     def cuts(self) -> dict[str, Cutting] | None:
         """How numbers are cut into intervals."""
-        return dict(map(_cutting, self.discretize or [])) or None
+        how = pairs("--discretize", self.discretize)
+        return {name: _cutting(text) for name, text in how.items()} or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +187,12 @@ class Reading(Rows):
 
     def table(self) -> IncompleteData:
         """Read the table."""
-        pairs = [pair("--states", text) for text in self.states or []]
+        states = pairs("--states", self.states)
         with input_path(self.file) as path:
             return IncompleteData.from_table(
                 path,
                 missing=self.markers,
-                states={name: _labels(rest) for name, rest in pairs} or None,
+                states={name: _labels(text) for name, text in states.items()} or None,
                 max_numeric_states=self.max_numeric_states,
                 discretize=self.cuts,
             )
@@ -242,7 +245,7 @@ class Search:
             "constraints": Constraints(
                 required=[_arc("--require", text) for text in self.required or []],
                 forbidden=[_arc("--forbid", text) for text in self.forbidden or []],
-                tiers=[words([text]) or [] for text in self.tiers or []],
+                tiers=[split(text) for text in self.tiers or []],
             ),
             "time_limit": self.time_limit,
             "seed": self.seed,
@@ -252,7 +255,7 @@ class Search:
     def to_dict(self) -> dict[str, Any]:
         """Give the options in plain types, ready for JSON."""
         lists = {
-            name: [words([text]) for text in getattr(self, name) or []]
+            name: [split(text) for text in getattr(self, name) or []]
             for name in ("required", "forbidden", "tiers")
         }
         plain = {**asdict(self), **lists, "threads": self.n_threads}
@@ -316,17 +319,37 @@ _BY_NAME = inspect.Parameter.KEYWORD_ONLY
 # --- what the texts of options mean ---------------------------------------------------
 
 
-def words(texts: Iterable[str] | None) -> list[str] | None:
-    """Split comma-separated option values; quotes protect a comma.
+def split(text: str) -> list[str]:
+    """Split at commas; quotes protect a comma.
 
     Examples
     --------
-    >>> words(["a,b", '"c,d"'])
-    ['a', 'b', 'c,d']
+    >>> split('a,"b,c"')
+    ['a', 'b,c']
     """
-    if not texts:
-        return None
-    return [word for text in texts for word in next(csv.reader([text]), [])]
+    return next(csv.reader([text]), [])
+
+
+def words(texts: Iterable[str] | None) -> list[str] | None:
+    """Give the words of an option that may be repeated; None where it is not given."""
+    return [word for text in texts for word in split(text)] if texts else None
+
+
+def pairs(option: str, texts: Iterable[str] | None) -> dict[str, str]:
+    """Read an option of pairs that may be repeated.
+
+    Examples
+    --------
+    >>> pairs("--given", ["smoke=yes", "xray=no"])
+    {'smoke': 'yes', 'xray': 'no'}
+    """
+    found: dict[str, str] = {}
+    for text in texts or []:
+        name, rest = pair(option, text)
+        if found.setdefault(name, rest) != rest:
+            message = f"{option} has two values for {name!r}. Give one."
+            raise UsageError(message)
+    return found
 
 
 def pair(option: str, text: str) -> tuple[str, str]:
@@ -345,7 +368,7 @@ def pair(option: str, text: str) -> tuple[str, str]:
 
 
 def _arc(option: str, text: str) -> tuple[str, str]:
-    names = words([text]) or []
+    names = split(text)
     if len(names) != 2:
         message = f"{option} must look like PARENT,CHILD. Got {text!r} instead."
         raise UsageError(message)
@@ -364,28 +387,27 @@ def _labels(text: str) -> list[Label]:
     """
     known: dict[str, Label] = {"True": True, "False": False}
     labels: list[Label] = []
-    for word in words([text]) or []:
+    for word in split(text):
         is_whole = word.removeprefix("-").isdecimal() and str(int(word)) == word
         labels.append(int(word) if is_whole else known.get(word, word))
     return labels
 
 
-def _cutting(text: str) -> tuple[str, Cutting]:
-    """Read one ``--discretize`` option.
+def _cutting(text: str) -> Cutting:
+    """Read how ``--discretize`` cuts a variable.
 
     Examples
     --------
-    >>> dict(map(_cutting, ["a=4", "b=uniform:3", "c=cuts:18,65"]))
-    {'a': 4, 'b': ('uniform', 3), 'c': [18.0, 65.0]}
+    >>> [_cutting(text) for text in ("4", "uniform:3", "cuts:18,65")]
+    [4, ('uniform', 3), [18.0, 65.0]]
     """
-    name, how = pair("--discretize", text)
-    method, _, amount = how.rpartition(":")
+    method, _, amount = text.rpartition(":")
     try:
         if method == "cuts":
-            return name, [float(word) for word in amount.split(",")]
+            return [float(word) for word in amount.split(",")]
         if method in ("quantile", "uniform"):
-            return name, (method, int(amount))
-        return name, int(how)
+            return method, int(amount)
+        return int(text)
     except ValueError:
         message = (
             "--discretize must look like age=4, age=uniform:4 or age=cuts:18,65. "

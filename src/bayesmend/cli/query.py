@@ -14,7 +14,7 @@ from bayesmend.cli.options import (
     defaults_of,
     flag,
     option,
-    pair,
+    pairs,
     read_net,
     repeated,
     samples,
@@ -61,7 +61,7 @@ def query(
     answer = run(
         read_net(net),
         names,
-        given=_evidence(given),
+        given=pairs("--given", given),
         joint=joint,
         inference=inference,  # type: ignore[arg-type]
         n_samples=n_samples,
@@ -73,17 +73,6 @@ def query(
         print_json({**answer.to_dict(), "version": __version__})
     else:
         typer.echo(_show(answer))
-
-
-def _evidence(given: list[str] | None) -> dict[str, str]:
-    evidence: dict[str, str] = {}
-    for text in given or []:
-        name, state = pair("--given", text)
-        if evidence.get(name, state) != state:
-            message = f"--given has two states of {name!r}. Give one."
-            raise UsageError(message)
-        evidence[name] = state
-    return evidence
 
 
 def _show(answer: Answer) -> str:
