@@ -44,7 +44,6 @@ LAYERS = [
 # The ways to learn do not know of each other, with these exceptions.
 BETWEEN_WAYS_OF_LEARNING = {
     ("augment", "em"),  # a completion found by EM is one of its starts
-    ("augment", "reduction"),  # both take a completion of the user's own
 }
 
 # The modules that may call the compiled core: those that read, write, count, score,

@@ -23,7 +23,7 @@ from bayesmend.graph.dag import Dag
 from bayesmend.learning.augment.answer import assemble, note_of, trace_of
 from bayesmend.learning.augment.problem import Completion, PatternProblem, program_bytes
 from bayesmend.learning.augment.starts import Start, list_starts
-from bayesmend.learning.reduction.scope import checked_completion
+from bayesmend.learning.completion import checked_completion
 from bayesmend.learning.result import LearnResult, Step
 from bayesmend.outcome import Certificate, Stopped
 from bayesmend.score import Score

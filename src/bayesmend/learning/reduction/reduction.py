@@ -32,10 +32,10 @@ from bayesmend.errors import ParameterError
 from bayesmend.formats.jkl import write_jkl
 from bayesmend.graph.constraints import Constraints
 from bayesmend.graph.dag import Dag
+from bayesmend.learning.completion import checked_completion
 from bayesmend.learning.reduction.assembly import Layout, assemble, distinct_names
 from bayesmend.learning.reduction.expansion import Expansion
-from bayesmend.learning.reduction.scope import checked_completion, scope_of
-from bayesmend.learning.reduction.variants import check_columns, count_columns
+from bayesmend.learning.reduction.variants import check_columns, count_columns, scope_of
 from bayesmend.score import Score
 from bayesmend.structure.parents import ParentSets, offsets_of, owners_of
 from bayesmend.structure.solution import Solution

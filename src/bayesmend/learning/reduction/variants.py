@@ -18,10 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer
+from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import ParentRules
+from bayesmend.learning.completion import checked_completion
 
-__all__ = ["Scope", "Variants", "check_columns", "count_columns", "variants_of"]
+__all__ = [
+    "Scope",
+    "Variants",
+    "check_columns",
+    "count_columns",
+    "scope_of",
+    "variants_of",
+]
 
 ChangeCounts = tuple[int, ...]
 """How many variants make 0, 1, ... changes to the completion in hand."""
@@ -64,6 +73,33 @@ class Scope:
             return (card**n_cells,)
         largest = min(self.locality, n_cells)
         return tuple(comb(n_cells, s) * (card - 1) ** s for s in range(largest + 1))
+
+
+def scope_of(
+    data: IncompleteData,
+    completion: IncompleteData | NDArray[np.uint8] | None,
+    locality: int | None,
+) -> tuple[Scope, IncompleteData | None]:
+    """Find the cells to decide, and check the completion to stay near to.
+
+    A missing cell of a variable with a single state has nothing to decide.
+    """
+    if (completion is None) != (locality is None):
+        given, lacking = ("locality", "completion")
+        if locality is None:
+            given, lacking = lacking, given
+        msg = f"{given} was given without {lacking}. Pass both, or neither."
+        raise ParameterError(msg)
+    card = data.card
+    open_cells = data.missing_mask & (card > 1)
+    rows = tuple(np.flatnonzero(column) for column in open_cells.T)
+    if completion is None or locality is None:
+        return Scope(card, rows), None
+    check_integer("locality", locality)
+    near = checked_completion(data, completion)
+    base = tuple(near.codes[mine, v] for v, mine in enumerate(rows))
+    n_cells = sum(len(mine) for mine in rows)
+    return Scope(card, rows, base, min(int(locality), n_cells)), near
 
 
 @dataclass(frozen=True, slots=True)

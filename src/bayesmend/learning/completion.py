@@ -1,44 +1,15 @@
-"""Which completions of a table a search considers, checked."""
+"""Completions that users bring along, checked."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend._checks import check_integer
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
-from bayesmend.errors import DataError, ParameterError
-from bayesmend.learning.reduction.variants import Scope
+from bayesmend.errors import DataError
 
-__all__ = ["checked_completion", "scope_of"]
-
-
-def scope_of(
-    data: IncompleteData,
-    completion: IncompleteData | NDArray[np.uint8] | None,
-    locality: int | None,
-) -> tuple[Scope, IncompleteData | None]:
-    """Find the cells to decide, and check the completion to stay near to.
-
-    A missing cell of a variable with a single state has nothing to decide.
-    """
-    if (completion is None) != (locality is None):
-        given, lacking = ("locality", "completion")
-        if locality is None:
-            given, lacking = lacking, given
-        msg = f"{given} was given without {lacking}. Pass both, or neither."
-        raise ParameterError(msg)
-    card = data.card
-    open_cells = data.missing_mask & (card > 1)
-    rows = tuple(np.flatnonzero(column) for column in open_cells.T)
-    if completion is None or locality is None:
-        return Scope(card, rows), None
-    check_integer("locality", locality)
-    near = checked_completion(data, completion)
-    base = tuple(near.codes[mine, v] for v, mine in enumerate(rows))
-    n_cells = sum(len(mine) for mine in rows)
-    return Scope(card, rows, base, min(int(locality), n_cells)), near
+__all__ = ["checked_completion"]
 
 
 def checked_completion(
