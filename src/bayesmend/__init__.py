@@ -1,4 +1,4 @@
-"""Learn discrete Bayesian networks from categorical data with missing values."""
+"""Learn discrete Bayesian networks from categorical tables with missing cells."""
 
 from typing import TYPE_CHECKING, Any
 

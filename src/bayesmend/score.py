@@ -206,7 +206,7 @@ class FamilyScorer:
         max_memory: float,
         n_threads: int = 0,
     ) -> FamilyScorer:
-        """Score the counts expected of a table with holes under a network.
+        """Score the counts expected of an incomplete table under a network.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ class FamilyScorer:
             The rule.
         {n_threads}
         max_memory : float
-            Bytes for posteriors of holes; those that do not fit are computed anew.
+            Bytes for posteriors; those that do not fit are computed anew.
         """
         scorer = cls.__new__(cls)
         scorer.data, scorer.score = data, score

@@ -11,11 +11,11 @@ from bayesmend.graph.distance import structural_hamming_distance
 def test_demo_does_the_main_job_and_writes_its_files(tmp_path):
     folder = tmp_path / "new" / "demo"
     text = ok("demo", "--out", folder)
-    names = ["asia.bif", "cells.csv", "complete.csv", "completed.csv", "holed.csv"]
+    names = ["asia.bif", "cells.csv", "complete.csv", "completed.csv", "incomplete.csv"]
     names += ["network.bif", "report.html", "result.json", "truth.csv"]
     assert sorted(path.name for path in folder.iterdir()) == names
     assert all(str(folder / name) in text for name in names)
-    holed = IncompleteData.from_table(folder / "holed.csv")
+    holed = IncompleteData.from_table(folder / "incomplete.csv")
     completed = IncompleteData.from_table(folder / "completed.csv")
     truth = rows_of((folder / "truth.csv").read_text())
     n_right = sum(

@@ -1,4 +1,4 @@
-"""Distinct rows, their multiplicities and holes."""
+"""Distinct rows, their multiplicities and missing cells."""
 
 import numpy as np
 import pytest
@@ -47,14 +47,14 @@ def test_patterns_give_the_rows_back(table):
 
 
 @given(strategies.coded_tables())
-def test_holes_are_the_missing_cells(table):
+def test_missing_cells_are_told(table):
     patterns = data_of(*table).patterns()
     for k, row in enumerate(patterns.codes.tolist()):
-        holes = tuple(j for j, code in enumerate(row) if code == 255)
-        assert patterns.holes(k) == holes
-        assert patterns.n_holes[k] == len(holes)
-        assert (k in patterns.incomplete) == bool(holes)
-        assert (k in patterns.complete) == (not holes)
+        missing = tuple(j for j, code in enumerate(row) if code == 255)
+        assert patterns.missing(k) == missing
+        assert patterns.n_missing[k] == len(missing)
+        assert (k in patterns.incomplete) == bool(missing)
+        assert (k in patterns.complete) == (not missing)
 
 
 @pytest.mark.parametrize("n_vars", [1, 7, 8, 9, 40])

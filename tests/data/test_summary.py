@@ -22,7 +22,7 @@ def summary_of(codes, card, weights=None):
 def test_numbers_match_the_twin(table):
     codes, card = table
     summary = summary_of(codes, card)
-    counts, holes = oracle.describe(codes.tolist(), len(card))
+    counts, together = oracle.describe(codes.tolist(), len(card))
     for j, variable in enumerate(summary.variables):
         assert list(variable.counts) == [counts[j].get(k, 0) for k in range(card[j])]
         assert variable.n_missing == counts[j].get(255, 0)
@@ -32,18 +32,18 @@ def test_numbers_match_the_twin(table):
         expected = None if best is None else f"s{best}"
         assert variable.most_frequent == expected
     found = {
-        tuple(int(name[1:]) for name in hole.missing): hole.n_rows
-        for hole in summary.holes
+        tuple(int(name[1:]) for name in them.missing): them.n_rows
+        for them in summary.missing_together
     }
-    assert found == holes
-    assert summary.n_complete_rows == holes.get((), 0)
+    assert found == together
+    assert summary.n_complete_rows == together.get((), 0)
     assert summary.n_distinct_rows == len(set(map(tuple, codes.tolist())))
     assert summary.n_missing == int((codes == 255).sum())
 
 
 @given(strategies.coded_tables())
-def test_holes_come_by_falling_frequency(table):
-    counts = [hole.n_rows for hole in summary_of(*table).holes]
+def test_sets_missing_together_come_by_falling_frequency(table):
+    counts = [them.n_rows for them in summary_of(*table).missing_together]
     assert counts == sorted(counts, reverse=True)
 
 
@@ -77,7 +77,7 @@ def test_the_text_of_a_small_table():
     )
 
 
-def test_a_complete_table_has_no_table_of_patterns():
+def test_a_complete_table_has_no_list_of_what_is_missing_together():
     text = str(IncompleteData.from_table({"a": ["x"]}).summary())
     assert text.startswith("1 row, 1 variable, 0 of 1 cell missing (0%)\n")
     assert "together" not in text
@@ -93,7 +93,7 @@ def test_long_lists_are_cut_short():
     text = str(data.summary())
     assert "s0, s1, s2, s3, s4, s5, ... (20 in all)" in text
     assert "v0, v1, v2, v3, v4, v5, v6, v7, ... (9 in all)" in text
-    assert "   3  in 3 other patterns" in text
+    assert "   3  in 3 other sets" in text
 
 
 def test_shares_are_never_rounded_to_nothing_or_to_all():

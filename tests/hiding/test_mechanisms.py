@@ -418,7 +418,7 @@ def test_accuracy_reads_a_plain_table():
 
 def test_accuracy_wants_the_same_rows():
     hidden = hide_mcar(binary_table(50), 0.3, seed=1)
-    with pytest.raises(DataError, match="has 40 rows, but the holed one has 50"):
+    with pytest.raises(DataError, match="has 40 rows, but the incomplete one has 50"):
         hidden.accuracy(binary_table(40))
 
 

@@ -38,7 +38,7 @@ def test_evidence_has_the_probability_of_its_completions(case):
 
 
 @given(networks_with_holes())
-def test_an_explanation_is_the_best_completion_and_the_first_of_equals(case):
+def test_the_completion_is_the_best_one_and_the_first_of_equals(case):
     network, rows = case
     rows = possible(network, rows)
     found = bm.most_probable(network, table(network, rows))
@@ -438,10 +438,10 @@ def test_no_rows_and_single_states():
         "b": ["v"],
     }
     assert repr(bm.most_probable(network, {"a": ["x"], "b": [None]})) == (
-        "MostProbable(1 rows, 1 holes)"
+        "MostProbable(1 rows, 1 missing cells)"
     )
     assert repr(bm.marginals(network, {"a": ["x"], "b": [None]})) == (
-        "Marginals(2 variables, 1 holes)"
+        "Marginals(2 variables, 1 missing cells)"
     )
 
 

@@ -246,9 +246,9 @@ def test_ctrl_c_ends_the_sampling(n_rows):
         bm.draw_completions(asia, rows, **WEIGHTING, n_samples=2 * 10**7 // n_rows)
 
 
-def test_the_most_probable_explanation_has_no_approximate_method():
+def test_the_most_probable_states_have_no_approximate_method():
     network = bm.load_network("asia")
-    message = "explanation has no approximate method. Use method='marginal'"
+    message = "states together have no approximate method. Use method='marginal'"
     with pytest.raises(ParameterError, match=message):
         bm.impute(network, empty_rows(network), method="mpe", inference="weighting")
 

@@ -53,7 +53,7 @@ def _bayesmend(
     ] = False,
     debug: Debug = False,
 ) -> None:
-    """Discrete Bayesian networks and categorical data with missing values."""
+    """Learn and use discrete Bayesian networks; mend tables with missing cells."""
 
 
 for command in (

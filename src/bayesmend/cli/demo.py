@@ -21,7 +21,7 @@ _ROWS, _RATE, _SEED = 2000, 0.01, 1
 _FILES = {
     "asia.bif": "the network that the rows are drawn from",
     "complete.csv": "the rows as drawn",
-    "holed.csv": "the rows without the hidden cells: all that learning gets to see",
+    "incomplete.csv": "the rows without the hidden cells: all that learning sees",
     "truth.csv": "what the hidden cells held: row (from 0), variable, value",
     **OUTPUTS,
 }
@@ -58,7 +58,7 @@ def demo(
         {
             "asia.bif": render_bif(network),
             "complete.csv": complete.write_csv,
-            "holed.csv": hidden.data.write_csv,
+            "incomplete.csv": hidden.data.write_csv,
             "truth.csv": hidden.write_csv,
             **files_of(result, facts_of(result, options), notes=notes),
         }
@@ -89,5 +89,5 @@ def _list_files(folder: Path) -> None:
         typer.echo(f"{folder / name!s:{width}}  {what}")
     typer.echo(
         f"\nNext: open {folder / 'report.html'} in a browser, or run "
-        f"bayesmend learn {folder / 'holed.csv'} --out NEW"
+        f"bayesmend learn {folder / 'incomplete.csv'} --out NEW"
     )

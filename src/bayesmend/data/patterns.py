@@ -1,4 +1,4 @@
-"""Distinct rows of a table, with their multiplicities and their holes.
+"""Distinct rows of a table, with their multiplicities and missing cells.
 
 Layer: beside ``data``, whose ``patterns`` method makes these; it sees codes only.
 """
@@ -38,7 +38,7 @@ class Patterns:
     [[0, 0], [255, 1], [255, 255]]
     >>> patterns.counts.tolist()
     [2, 1, 1]
-    >>> [patterns.holes(k) for k in patterns.incomplete]
+    >>> [patterns.missing(k) for k in patterns.incomplete]
     [(0,), (0, 1)]
     """
 
@@ -53,22 +53,22 @@ class Patterns:
         return int(self.codes.shape[0])
 
     @property
-    def n_holes(self) -> NDArray[np.int64]:
+    def n_missing(self) -> NDArray[np.int64]:
         """Number of missing cells of every distinct row."""
-        n_holes: NDArray[np.int64] = np.sum(self.codes == MISSING, axis=1)
-        return n_holes
+        n_missing: NDArray[np.int64] = np.sum(self.codes == MISSING, axis=1)
+        return n_missing
 
     @property
     def complete(self) -> NDArray[np.intp]:
         """Positions of the distinct rows without a missing cell."""
-        return np.flatnonzero(self.n_holes == 0)
+        return np.flatnonzero(self.n_missing == 0)
 
     @property
     def incomplete(self) -> NDArray[np.intp]:
         """Positions of the distinct rows with a missing cell."""
-        return np.flatnonzero(self.n_holes)
+        return np.flatnonzero(self.n_missing)
 
-    def holes(self, pattern: int) -> tuple[int, ...]:
+    def missing(self, pattern: int) -> tuple[int, ...]:
         """Return the variables that are missing in a distinct row."""
         missing = np.flatnonzero(self.codes[pattern] == MISSING)
         return tuple(missing.tolist())

@@ -62,7 +62,7 @@ def table_kind(kind: str) -> str:
 
 
 def _positions(codes: NDArray[np.uint8]) -> NDArray[np.intp]:
-    """Codes as positions, -1 where missing."""
+    """Turn codes into positions, -1 where missing."""
     positions = codes.astype(np.intp)
     positions[codes == MISSING] = -1
     return positions

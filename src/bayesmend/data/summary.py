@@ -1,4 +1,4 @@
-"""What is in a table: states, missing shares and patterns of missing cells.
+"""What is in a table: states, missing shares and what is missing together.
 
 Layer: beside ``data``, whose ``summary`` method makes these; it sees codes only.
 """
@@ -32,7 +32,7 @@ class VariableSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class HoleSummary:
+class MissingTogether:
     """Variables that are missing together, and in how many rows exactly these are."""
 
     missing: tuple[str, ...]
@@ -57,7 +57,7 @@ class Summary:
         Sum of the row weights; None when rows have none.
     variables : tuple of VariableSummary
         One per variable.
-    holes : tuple of HoleSummary
+    missing_together : tuple of MissingTogether
         The sets of variables that are missing together, the most frequent first;
         complete rows are the empty set.
 
@@ -86,7 +86,7 @@ class Summary:
     n_distinct_rows: int
     total_weight: float | None
     variables: tuple[VariableSummary, ...]
-    holes: tuple[HoleSummary, ...]
+    missing_together: tuple[MissingTogether, ...]
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values, ready for JSON."""
@@ -108,9 +108,9 @@ class Summary:
                 }
                 for variable in self.variables
             ],
-            "patterns": [
-                {"missing": list(hole.missing), "n_rows": hole.n_rows}
-                for hole in self.holes
+            "missing_together": [
+                {"missing": list(them.missing), "n_rows": them.n_rows}
+                for them in self.missing_together
             ],
         }
 
@@ -125,7 +125,7 @@ class Summary:
         ]
         if self.total_weight is not None:
             head.append(f"total weight {self.total_weight:g}")
-        blocks = [head, _variable_lines(self), _hole_lines(self.holes)]
+        blocks = [head, _variable_lines(self), _together_lines(self.missing_together)]
         return "\n\n".join("\n".join(lines) for lines in blocks if lines)
 
     def __repr__(self) -> str:
@@ -133,7 +133,7 @@ class Summary:
 
 
 _SHOWN_STATES = 6
-_SHOWN_HOLES = 10
+_SHOWN_SETS = 10
 _SHOWN_NAMES = 8
 
 
@@ -151,8 +151,8 @@ def summarize(
         share = n_missing / len(codes) if len(codes) else 0.0
         seen = tuple(counts[: len(labels)].tolist())
         variables.append(VariableSummary(name, labels, seen, n_missing, share))
-    holes = _find_holes(names, codes)
-    n_complete = sum(hole.n_rows for hole in holes if not hole.missing)
+    together = _find_together(names, codes)
+    n_complete = sum(them.n_rows for them in together if not them.missing)
     return Summary(
         n_rows=len(codes),
         n_vars=len(names),
@@ -161,21 +161,21 @@ def summarize(
         n_distinct_rows=len(_core.distinct_rows(np.ascontiguousarray(codes.T))[0]),
         total_weight=None if weights is None else float(weights.sum()),
         variables=tuple(variables),
-        holes=holes,
+        missing_together=together,
     )
 
 
-def _find_holes(
+def _find_together(
     names: Sequence[str], codes: NDArray[np.uint8]
-) -> tuple[HoleSummary, ...]:
+) -> tuple[MissingTogether, ...]:
     mask = np.ascontiguousarray((codes == MISSING).T.view(np.uint8))
     first, counts, _ = _core.distinct_rows(mask)
-    holes = []
+    together = []
     for k in np.argsort(-counts, kind="stable"):
         variables = np.flatnonzero(mask[:, first[k]]).tolist()
         missing = tuple(names[j] for j in variables)
-        holes.append(HoleSummary(missing, int(counts[k])))
-    return tuple(holes)
+        together.append(MissingTogether(missing, int(counts[k])))
+    return tuple(together)
 
 
 def _variable_lines(summary: Summary) -> list[str]:
@@ -195,24 +195,24 @@ def _variable_lines(summary: Summary) -> list[str]:
     ]
 
 
-def _hole_lines(holes: Sequence[HoleSummary]) -> list[str]:
-    if not any(hole.missing for hole in holes):
+def _together_lines(together: Sequence[MissingTogether]) -> list[str]:
+    if not any(them.missing for them in together):
         return []
-    shown = holes[:_SHOWN_HOLES]
-    width = max(4, *(len(f"{hole.n_rows:,}") for hole in shown))
+    shown = together[:_SHOWN_SETS]
+    width = max(4, *(len(f"{them.n_rows:,}") for them in shown))
     lines = [f"{'rows':>{width}}  missing together"]
-    for hole in shown:
-        names = listing(hole.missing, _SHOWN_NAMES) or "(none)"
-        lines.append(f"{hole.n_rows:>{width},}  {names}")
-    rest = holes[_SHOWN_HOLES:]
+    for them in shown:
+        names = listing(them.missing, _SHOWN_NAMES) or "(none)"
+        lines.append(f"{them.n_rows:>{width},}  {names}")
+    rest = together[_SHOWN_SETS:]
     if rest:
-        n_rows = sum(hole.n_rows for hole in rest)
-        lines.append(f"{n_rows:>{width},}  in {len(rest):,} other patterns")
+        n_rows = sum(them.n_rows for them in rest)
+        lines.append(f"{n_rows:>{width},}  in {len(rest):,} other sets")
     return lines
 
 
 def _percent(part: int, whole: int) -> str:
-    """Whole percents, but never 0% of something nor 100% of less than all."""
+    """Give whole percents, but never 0% of something nor 100% of less than all."""
     if whole == 0 or part == 0:
         return "0%"
     percent = 100 * part / whole

@@ -353,7 +353,7 @@ class IncompleteData:
         write_chunks(path, chunks)
 
     def patterns(self) -> Patterns:
-        """Return the distinct rows with their multiplicities and holes.
+        """Return the distinct rows with their multiplicities and missing cells.
 
         Examples
         --------

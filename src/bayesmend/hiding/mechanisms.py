@@ -1,10 +1,10 @@
-"""Hide cells of a table, to test how well a method copes with holes.
+"""Hide cells of a table, to test how well a method copes without them.
 
-Each function returns a `Hidden`: the table with holes and the list of hidden cells
-with their true values. The same seed hides the same cells. Observed cells only can
-be hidden: in a table that already has holes, rates refer to the cells still
-observed, and the old holes stay. Row weights are kept and play no part: rates and
-numbers count cells of the table as it is written.
+Each function returns a `Hidden`: the table without them and the list of hidden cells
+with their true values. The same seed hides the same cells. Only observed
+cells can be hidden: in a table that has missing cells already, rates refer to the
+cells still observed, and the others stay missing. Row weights are kept and play no
+part: rates and numbers count cells of the table as it is written.
 
 Three mechanisms hide each cell independently at a given overall rate.
 
@@ -79,7 +79,7 @@ def hide_mcar(
     Returns
     -------
     Hidden
-        The holed table and the hidden cells.
+        The incomplete table and the hidden cells.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def hide_mar(
     Returns
     -------
     Hidden
-        The holed table and the hidden cells; ``request["odds"]`` holds the odds in
+        The incomplete table and the hidden cells; ``request["odds"]`` holds the odds in
         force for each hidden variable.
 
     Examples
@@ -256,7 +256,7 @@ def hide_value_per_variable(
     Returns
     -------
     Hidden
-        The holed table and the hidden cells.
+        The incomplete table and the hidden cells.
 
     Examples
     --------
@@ -296,7 +296,7 @@ def hide_value_of(
     Returns
     -------
     Hidden
-        The holed table and the hidden cells.
+        The incomplete table and the hidden cells.
 
     Examples
     --------

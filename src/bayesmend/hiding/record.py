@@ -46,8 +46,8 @@ class Hidden:
     Attributes
     ----------
     data : IncompleteData
-        The table with the holes; variables, states, weights and column types are
-        those of the table that was given.
+        The table without the hidden cells; variables, states, weights and column
+        types are those of the table that was given.
     rows, variables : ndarray of intp, shape (n_hidden,)
         Row number (from 0) and variable number of each hidden cell.
     true_codes : ndarray of uint8, shape (n_hidden,)
@@ -151,19 +151,19 @@ class Hidden:
 
     def _recovered(self, completed: Any) -> NDArray[np.bool_]:
         """Tell for each hidden cell whether `completed` holds its true label."""
-        holed = np.unique(self.variables).tolist()
-        states = {self.data.names[v]: self.data.states[v] for v in holed}
+        touched = np.unique(self.variables).tolist()
+        states = {self.data.names[v]: self.data.states[v] for v in touched}
         other = completed
         if not isinstance(other, IncompleteData):
             other = IncompleteData.from_table(completed, states=states)
         if other.n_rows != self.data.n_rows:
             message = (
-                f"the completed table has {other.n_rows} rows, but the holed one has "
-                f"{self.data.n_rows}. Pass the same rows in the same order."
+                f"the completed table has {other.n_rows} rows, but the incomplete one "
+                f"has {self.data.n_rows}. Pass the same rows in the same order."
             )
             raise DataError(message)
         recovered = np.zeros(self.n_hidden, dtype=bool)
-        for variable in holed:
+        for variable in touched:
             column = other.index(self.data.names[variable])
             truth = match_states(other.states[column], self.data.states[variable])
             here = self.variables == variable
@@ -187,7 +187,7 @@ def punch(
     *,
     strict: bool = False,
 ) -> Hidden:
-    """Make the holes and the record; report variables whose `asked` is not 0."""
+    """Hide the cells and make the record; report variables whose `asked` is not 0."""
     shortfalls = tuple(
         Shortfall(table.names[target], number, picks[target].size)
         for target, number in (asked or {}).items()

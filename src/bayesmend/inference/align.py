@@ -82,7 +82,7 @@ class NewData:
         return int(self.cells.shape[1])
 
     def completed(self, cells: NDArray[np.uint8]) -> IncompleteData:
-        """Fill the holes from cells in the codes of the network; keep all else."""
+        """Fill missing cells from cells in the codes of the network; keep all else."""
         codes = self.data.codes.copy(order="F")
         for i in np.flatnonzero((self.cells == MISSING).any(axis=1)).tolist():
             column, hole = self.columns[i], self.cells[i] == MISSING

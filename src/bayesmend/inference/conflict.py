@@ -27,7 +27,7 @@ def require_possible(
     *,
     n_samples: int | None = None,
 ) -> None:
-    """Raise ``InferenceError`` for the first row with holes that is impossible.
+    """Raise ``InferenceError`` for the first incomplete row that is impossible.
 
     ``n_samples``: from so many samples, none of which agrees with the row.
     """

@@ -1,6 +1,6 @@
 """Exact and approximate answers about cells in the codes of a network.
 
-Exact ones come from clique trees over the holes of a row; rows whose holes look alike
+Exact ones come from clique trees over the missing cells of a row; rows that look alike
 share the work. Likelihood weighting is there for networks that are too dense for that,
 and only when it is asked for by name.
 """
@@ -78,7 +78,7 @@ _BYTES_PER_ENTRY = 8
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Marginals:
-    """The distribution of every hole, given what is observed in its row.
+    """The distribution of every missing cell, given what is observed in its row.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Marginals:
         Their states.
     rows : tuple of ndarray
         For each variable, the rows where it is missing.
-    probabilities : tuple of ndarray of shape (n_holes, n_states)
+    probabilities : tuple of ndarray of shape (n_missing, n_states)
         For each variable, a distribution for each of these rows.
     log_evidence : ndarray of shape (n_rows,)
         Log-probability of what is observed in each row.
@@ -112,8 +112,8 @@ class Marginals:
         return self.rows[at], self.probabilities[at]
 
     def __repr__(self) -> str:
-        n_holes = sum(map(len, self.rows))
-        return f"Marginals({len(self.names)} variables, {n_holes:,} holes)"
+        n_missing = sum(map(len, self.rows))
+        return f"Marginals({len(self.names)} variables, {n_missing:,} missing cells)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ class CompiledHoles:
         return cells, log_probability
 
     def marginals(self) -> NDArray[np.float64]:
-        """Return the distributions of the holes, variable by variable."""
+        """Return the distributions of the missing cells, variable by variable."""
         return self.holes.marginals(self.cpts, self.n_threads)
 
     def draw(self, n_draws: int, key: int) -> NDArray[np.uint8]:
@@ -242,7 +242,7 @@ def find_marginals(
     compiled: CompiledHoles | None = None,
     check: Callable[..., None] = require_possible,
 ) -> Marginals:
-    """Give the distributions of holes in the codes of the network.
+    """Give the distributions of missing cells in the codes of the network.
 
     ``compiled`` saves work where the same cells were compiled before; ``check`` raises
     for rows of probability zero.

@@ -1,4 +1,4 @@
-"""Fill the holes of a table from a network, and say how sure each cell is."""
+"""Fill the missing cells of a table from a network, and say how sure each one is."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Imputation:
     Parameters
     ----------
     tables : tuple of IncompleteData
-        The variables of the network without holes: one table, or one per draw.
+        The variables of the network without missing cells: one table, or one per draw.
     cells : CompletedCells
         Each imputed cell with its posterior probability and its runner-up.
     method : str
@@ -150,7 +150,7 @@ def impute(
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
 ) -> Imputation:
-    """Fill the holes of a table, training data or new rows, from a network.
+    """Fill the missing cells of a table, training data or new rows, from a network.
 
     An observed cell is never altered, and columns that the network does not know (an
     identifier, say) come back as they are.
@@ -159,18 +159,18 @@ def impute(
     ----------
     {network}
     data : IncompleteData, frame, array, mapping or path
-        A table with holes. Variables are matched by name and states by label.
+        A table with missing cells. Variables are matched by name and states by label.
     method : {"mpe", "marginal", "draw"}, default="mpe"
-        ``mpe``: the most probable states of all holes of a row together. ``marginal``:
-        of each hole by itself. ``draw``: at random from the joint posterior
-        distribution, for multiple imputation.
+        ``mpe``: the most probable states of all missing cells of a row together.
+        ``marginal``: of each cell by itself. ``draw``: at random from the joint
+        posterior distribution, for multiple imputation.
     n_draws : int, default=1
         Number of completed tables, for ``draw``.
     seed : int, Generator or None
         Source of randomness, for ``draw`` and weighting.
     inference : {"exact", "weighting"}, default="exact"
         ``weighting`` estimates from samples, for networks too dense for ``exact``.
-        There is no such way to the most probable explanation.
+        ``mpe`` is always exact.
     n_samples : int, optional
         Samples per row, for weighting; 10,000 by default.
     allow_absent : bool, default=False
@@ -194,7 +194,7 @@ def impute(
     Raises
     ------
     InferenceError
-        When a row with holes has probability zero, or the tables would be too large.
+        When an incomplete row has probability zero, or the tables would be too large.
 
     Warns
     -----
@@ -254,7 +254,7 @@ def _check(method: str, inference: str, n_draws: int) -> None:
         check_goes_with("n_draws", n_draws, "method", method, ("draw",))
     if method == "mpe" and inference != "exact":
         msg = (
-            "the most probable explanation has no approximate method. Use "
+            "the most probable states together have no approximate method. Use "
             f"{_marginal_or_draw()} with {spell('inference', 'weighting')}."
         )
         raise ParameterError(msg)
@@ -269,7 +269,7 @@ def _most_probable(
     rows: tuple[NDArray[np.intp], ...],
     probabilities: tuple[NDArray[np.float64], ...],
 ) -> NDArray[np.uint8]:
-    """Fill each hole by itself; among equally probable states the first."""
+    """Fill each missing cell by itself; among equally probable states the first."""
     filled = cells.copy()
     for v, (at, p) in enumerate(zip(rows, probabilities, strict=True)):
         best = p.max(axis=1, keepdims=True, initial=0.0)
@@ -279,8 +279,8 @@ def _most_probable(
 
 def _bytes_per_draw(new: NewData) -> int:
     """Return what each draw keeps: its cells in two codings, and those imputed."""
-    n_holes = int((new.cells == MISSING).sum())
-    return int(new.cells.size + new.data.codes.size + _BYTES_PER_CELL * n_holes)
+    n_missing = int((new.cells == MISSING).sum())
+    return int(new.cells.size + new.data.codes.size + _BYTES_PER_CELL * n_missing)
 
 
 def _list_cells(
@@ -290,10 +290,10 @@ def _list_cells(
     rows: tuple[NDArray[np.intp], ...],
     probabilities: tuple[NDArray[np.float64], ...],
 ) -> CompletedCells:
-    """List the holes of a table as completed tables fill them.
+    """List the missing cells of a table as completed tables fill them.
 
     ``filled`` has the shape (n_draws, n_vars, n_rows); ``rows`` and ``probabilities``
-    are those of the holes, variable by variable.
+    are those of the missing cells, variable by variable.
     """
     n_draws, counts = len(filled), [len(at) for at in rows]
     at = np.concatenate(rows)
@@ -304,7 +304,7 @@ def _list_cells(
     best, second = (
         np.concatenate(states)[order] for states in _best_two(probabilities)
     )
-    # The distributions lie end to end; where that of each hole starts.
+    # The distributions lie end to end; where that of each cell starts.
     sizes = np.repeat([p.shape[1] for p in probabilities], counts)
     start = (np.cumsum(sizes) - sizes)[order]
     flat = np.concatenate([p.ravel() for p in probabilities])
@@ -336,7 +336,7 @@ def _list_cells(
 def _best_two(
     probabilities: tuple[NDArray[np.float64], ...],
 ) -> tuple[list[NDArray[np.uint8]], list[NDArray[np.uint8]]]:
-    """Return the most probable state of each hole, and the next; a lone one twice."""
+    """Return the most probable state of each cell, and the next; a lone one twice."""
     best, second = [], []
     for p in probabilities:
         first = p.argmax(axis=1)

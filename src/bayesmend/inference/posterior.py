@@ -1,4 +1,4 @@
-"""What a network says about the holes of a table: explanations, marginals, draws."""
+"""What a network says of missing cells: most probable states, marginals, draws."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ class MostProbable:
     Parameters
     ----------
     completed : IncompleteData
-        The table without holes in the variables of the network.
+        The table, without missing cells in the variables of the network.
     log_probability : ndarray of shape (n_rows,)
         Log-probability of each completed row.
     log_evidence : ndarray of shape (n_rows,)
-        Log-probability of what was observed in it. The explanation as a whole has the
+        Log-probability of what was observed in it. The completion as a whole has the
         posterior probability ``exp(log_probability - log_evidence)``.
-    rows, variables : ndarray of shape (n_holes,)
-        Where the holes were: row, and position of the variable in ``completed``.
-    confidence : ndarray of shape (n_holes,)
-        Posterior probability of the state chosen for each hole, by itself.
+    rows, variables : ndarray of shape (n_missing,)
+        The cells that were missing: row, and position of the variable in ``completed``.
+    confidence : ndarray of shape (n_missing,)
+        Posterior probability of the state chosen for each cell, by itself.
     """
 
     completed: IncompleteData
@@ -66,13 +66,13 @@ class MostProbable:
 
     @property
     def posterior(self) -> NDArray[np.float64]:
-        """Posterior probability of each row's explanation as a whole."""
+        """Posterior probability of each row's completion as a whole."""
         with np.errstate(invalid="ignore"):
             return np.exp(self.log_probability - self.log_evidence)
 
     def __repr__(self) -> str:
-        rows, holes = len(self.log_probability), len(self.rows)
-        return f"MostProbable({rows:,} rows, {holes:,} holes)"
+        n_rows, n_missing = len(self.log_probability), len(self.rows)
+        return f"MostProbable({n_rows:,} rows, {n_missing:,} missing cells)"
 
 
 @documented
@@ -84,7 +84,7 @@ def most_probable(
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
 ) -> MostProbable:
-    """Find the most probable completion of every row, jointly over its holes.
+    """Find the most probable completion of every row, all its missing cells together.
 
     Among completions that are equally probable (within 1e-9, relatively) it is the one
     whose states come first, variable by variable in the order of the network.
@@ -93,8 +93,8 @@ def most_probable(
     ----------
     {network}
     data : IncompleteData, frame, array, mapping or path
-        A table with holes. Variables are matched by name and states by label; what the
-        network does not know is left out (`impute` keeps it).
+        A table with missing cells. Variables are matched by name and states by label;
+        what the network does not know is left out (`impute` keeps it).
     allow_absent : bool, default=False
         Whether the table may lack variables of the network; these are then missing in
         every row, and come last in the result.
@@ -103,12 +103,12 @@ def most_probable(
     Returns
     -------
     MostProbable
-        The completed table, with log-probabilities and a confidence per hole.
+        The completed table, with log-probabilities and a confidence per missing cell.
 
     Raises
     ------
     InferenceError
-        When a row with holes has probability zero, or the tables would be too large.
+        When an incomplete row has probability zero, or the tables would be too large.
 
     Examples
     --------
@@ -121,7 +121,9 @@ def most_probable(
     >>> bool((found.log_probability <= found.log_evidence + 1e-9).all())
     True
     """
-    remedy = "or impute with inference='weighting': an explanation is always exact"
+    remedy = (
+        "or impute with inference='weighting': most probable states are always exact"
+    )
     engine = Engine(n_threads=n_threads, max_memory=max_memory, remedy=remedy)
     new = read_for(network, data, allow_absent=allow_absent)
     compiled = engine.compile(network, new.cells)
@@ -155,7 +157,7 @@ def marginals(
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
 ) -> Marginals:
-    """Give the distribution of every hole of a table.
+    """Give the distribution of every missing cell of a table.
 
     Parameters
     ----------

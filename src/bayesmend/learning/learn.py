@@ -1,4 +1,4 @@
-"""The front door: a table with holes in, a network and the mended table out."""
+"""The front door: an incomplete table in, a network and the mended table out."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ METHODS = get_args(Method)
 # Up to so many variables `auto` tries for a proof, and takes so long without a limit.
 _EXACT_VARS = 20
 _AUTO_SECONDS = 60.0
-# With more holes than both, choosing their best completion makes the data look more
-# regular than they are, and `auto` weighs all completions instead. From the experiment
-# `optimism` (docs/explanation/beyond.md).
-_MANY_HOLES, _LARGE_SHARE = 100, 0.05
+# With more missing cells than both, choosing their best completion makes the data look
+# more regular than they are, and `auto` weighs all completions instead. From the
+# experiment `optimism` (docs/explanation/beyond.md).
+_MANY_CELLS, _LARGE_SHARE = 100, 0.05
 
 
 @documented
@@ -54,7 +54,7 @@ def learn(
     n_threads: int = 0,
     progress: Progress | None = None,
 ) -> LearnResult:
-    """Learn a network from data with holes, and mend the data.
+    """Learn a network from an incomplete table, and mend the table.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def learn(
         limit comes first. ``local``: no change of `locality` cells with any structure
         is better. ``em``: structural expectation-maximisation, which weighs all
         completions instead of choosing the best (`learn_em` has more options);
-        ``em-hard``: its variant that completes by the most probable explanation.
+        ``em-hard``: its variant that learns from most probable completions.
         ``auto``: em when more than 100 cells and more than 5 % of all are missing.
         Else exact for up to 20 variables within half the time limit (or of a minute);
         without a proof by then, the local optimum from there, with the bound. Local
@@ -97,8 +97,8 @@ def learn(
     --------
     >>> import bayesmend as bm
     >>> data = bm.load_network("asia").sample(100, seed=1)
-    >>> holed = bm.hiding.hide_value_per_variable(data, 1, state=1, seed=1).data
-    >>> result = bm.learn(holed, seed=1)
+    >>> incomplete = bm.hiding.hide_value_per_variable(data, 1, state=1, seed=1).data
+    >>> result = bm.learn(incomplete, seed=1)
     >>> result.status
     'optimal'
     >>> result.completed.n_missing
@@ -129,7 +129,7 @@ def learn(
     if method == "exact":
         return learn_exact(table, gap=gap, time_limit=time_limit, **common)
     share = table.n_missing / max(table.n_rows * table.n_vars, 1)
-    if table.n_missing > _MANY_HOLES and share > _LARGE_SHARE:
+    if table.n_missing > _MANY_CELLS and share > _LARGE_SHARE:
         reason = f"{table.n_missing:,} cells ({share:.0%}) are missing"
         return _em_if_it_fits(table, time_limit, expecting, reason)
     if solver not in ("auto", "subsets") or table.n_vars > _EXACT_VARS:

@@ -40,7 +40,7 @@ class LearnResult(Outcome):
         The structure, with the posterior mean of its parameters: given the completed
         table after augmentation, given expected counts after EM.
     completed : IncompleteData
-        The table without holes; ``completed.to_table()`` is of the kind given.
+        The table without missing cells; ``completed.to_table()`` is of the kind given.
     cells : CompletedCells
         Each mended cell with its runner-up, and its margin (augmentation) or its
         posterior probability (EM).

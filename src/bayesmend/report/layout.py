@@ -162,7 +162,7 @@ class _Layered:
         members.sort(key=mean)
 
     def _places(self) -> dict[int, float]:
-        """Place of each vertex within its layer, from 0 to 1."""
+        """Return the place of each vertex within its layer, from 0 to 1."""
         return {
             v: (at + 0.5) / len(members)
             for members in self.layers

@@ -148,12 +148,12 @@ class ParentSets:
         return len(self.scores)
 
     def of(self, variable: int) -> list[Family]:
-        """Candidates of one variable as ``(score, parents)`` pairs, best first."""
+        """List the candidates of one variable as ``(score, parents)``, best first."""
         span = range(int(self.offsets[variable]), int(self.offsets[variable + 1]))
         return [(float(self.scores[c]), self.members_of(c)) for c in span]
 
     def members_of(self, candidate: int) -> tuple[int, ...]:
-        """Parents in one candidate, ascending."""
+        """Return the parents in one candidate, ascending."""
         first, last = self.member_offsets[candidate : candidate + 2]
         return tuple(self.members[first:last].tolist())
 
@@ -258,14 +258,14 @@ class ParentSets:
 
 
 def offsets_of(sizes: Any) -> NDArray[np.int64]:
-    """Offsets of rows of these sizes."""
+    """Return the offsets of rows of these sizes."""
     offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=offsets[1:])
     return offsets
 
 
 def owners_of(offsets: NDArray[Any]) -> NDArray[np.int64]:
-    """Row of every item."""
+    """Return the row of every item."""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
@@ -385,7 +385,7 @@ def _sorted_candidates(
     member_offsets: NDArray[Any],
     members: NDArray[Any],
 ) -> NDArray[np.int64]:
-    """Candidates by variable, descending score, number of members and members."""
+    """Sort candidates by variable, descending score, number of members and members."""
     owner, sizes = owners_of(offsets), np.diff(member_offsets)
     scores, members = np.asarray(scores), np.asarray(members)
     order = np.lexsort((sizes, -scores, owner))

@@ -85,7 +85,7 @@ class Limits:
     nodes: int | None
 
     def remaining(self) -> float:
-        """Seconds left, never negative."""
+        """Return the seconds left, never negative."""
         return max(0.0, self.deadline - time.perf_counter())
 
 

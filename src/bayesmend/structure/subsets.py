@@ -104,7 +104,7 @@ def best_through(parent_sets: ParentSets, *, n_threads: int = 0) -> NDArray[np.f
 
 
 def subsets_memory(n_vars: int, *, through: bool = False) -> float:
-    """Bytes that the tables for `n_vars` variables take."""
+    """Count the bytes that the tables for `n_vars` variables take."""
     return float(_core.subsets_memory(n_vars, through))
 
 

@@ -75,8 +75,8 @@ def learn_exact(
     --------
     >>> import bayesmend as bm
     >>> data = bm.load_network("asia").sample(100, seed=1)
-    >>> holed = bm.hiding.hide_value_per_variable(data, 1, state=1, seed=1).data
-    >>> result = bm.learn_exact(holed, seed=1)
+    >>> incomplete = bm.hiding.hide_value_per_variable(data, 1, state=1, seed=1).data
+    >>> result = bm.learn_exact(incomplete, seed=1)
     >>> result.status, result.bound == result.score
     ('optimal', True)
     """

@@ -92,8 +92,8 @@ def learn_local(
     --------
     >>> import bayesmend as bm
     >>> data = bm.load_network("asia").sample(200, seed=1)
-    >>> holed = bm.hide_mcar(data, 0.02, seed=1).data
-    >>> bm.learn_local(holed, seed=1).status
+    >>> incomplete = bm.hide_mcar(data, 0.02, seed=1).data
+    >>> bm.learn_local(incomplete, seed=1).status
     '1-local optimum'
     """
     clock = Clock(time_limit)
@@ -195,7 +195,7 @@ class LocalSearch:
             clock.reporter(self.progress, "local search"),
         )
         is_local = answer.is_certified
-        # Without a hole the structure alone is decided, and that exactly.
+        # Without a missing cell the structure alone is decided, and that exactly.
         is_exact = problem.n_cells == 0 and is_local
         bound = answer.score if is_exact else float("inf")
         return assemble(
@@ -297,7 +297,7 @@ class LocalSearch:
         how: dict[str, Any],
         left: float | None,
     ) -> _Reached:
-        """One structure step and one completion step."""
+        """Take one structure step and one completion step."""
         found = learn_structure(
             self.problem.completed(completion),
             time_limit=None if left is None else max(left / 2, 0.05),

@@ -1,8 +1,8 @@
 """The search for structure and completion as the compiled core sees it.
 
-Rows that agree in every observed value and in every hole form a pattern. Scores are
-convex in the counts, so some best completion treats the rows of a pattern alike: the
-unit of decision is the pattern, not the cell.
+Rows that agree in every observed state and every missing cell form a pattern. Scores
+are convex in the counts, so some best completion treats the rows of a pattern alike:
+the unit of decision is the pattern, not the cell.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class PatternProblem:
     rules : ParentRules
         Allowed and required parents, and limits.
     columns : ndarray of shape (n_vars, n_complete_rows)
-        The rows without holes, one variable after the other.
+        The rows without missing cells, one variable after the other.
     codes : ndarray of shape (n_patterns, n_vars)
-        The distinct rows with holes.
+        The distinct rows with missing cells.
     weight : ndarray of shape (n_patterns,)
         How many rows each of them stands for.
     pattern, variable : ndarray of shape (n_cells,)
@@ -110,7 +110,7 @@ class PatternProblem:
         return len(self.pattern)
 
     def completed(self, completion: Completion) -> IncompleteData:
-        """Fill the holes of the table."""
+        """Fill the missing cells of the table."""
         codes = self.data.codes.copy(order="F")
         codes[self.rows, self.variables] = completion[self.cell]
         return self.data.with_codes(codes)
@@ -166,7 +166,7 @@ class PatternProblem:
 
 
 def program_bytes(n_vars: int) -> float:
-    """Bytes that one search over all DAGs takes for its dynamic programmes."""
+    """Count the bytes of the dynamic programmes of one search over all DAGs."""
     return 2.0 * 8.0 * 2.0 ** (n_vars - 1) * (n_vars + 5)
 
 

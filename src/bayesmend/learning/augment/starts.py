@@ -100,7 +100,7 @@ def _draw(
 
 
 def _expected(problem: PatternProblem, time_limit: float | None) -> Completion | None:
-    """Most probable completion under the network of a short structural EM.
+    """Find the most probable completion under the network of a short structural EM.
 
     None where exact inference would take too much memory.
     """

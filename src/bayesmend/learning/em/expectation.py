@@ -1,4 +1,4 @@
-"""The expectation step: what a network expects of the holes of a table.
+"""The expectation step: what a network expects of the missing cells of a table.
 
 Symbols of the literature: ``N_ijk`` expected under the network is ``counts``, laid out
 as the probabilities ``theta_ijk`` are in ``cpts``.

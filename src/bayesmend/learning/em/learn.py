@@ -56,7 +56,7 @@ def learn_em(
     n_threads: int = 0,
     progress: Progress | None = None,
 ) -> LearnResult:
-    """Learn a network from a table with holes by structural EM, and fill the holes.
+    """Learn a network from an incomplete table by structural EM, and mend the table.
 
     In turns: fit the parameters by expectation-maximisation to convergence; find a
     better structure for the counts that the network expects, all of them exact; until
@@ -65,7 +65,7 @@ def learn_em(
     Parameters
     ----------
     data : IncompleteData, frame, array, mapping or path
-        A table, with or without holes.
+        A table, with or without missing cells.
     score : Score or str, default="bdeu"
         The rule by which structures are compared on expected counts, or its name.
     {ess, max_parents}
@@ -78,7 +78,7 @@ def learn_em(
         2016). Faster and more optimistic.
     starts : tuple of {"empty", "complete", "mode", "random"}
         Networks to start from: no arcs; learned from the complete rows; from the table
-        with each variable's mode, or a draw from its observed shares, in its holes.
+        with each missing cell at its variable's mode, or drawn from observed shares.
     restarts : int, default=10
         Further starts, learned from completions drawn from the best network so far.
     max_iter : int, default=100
@@ -224,7 +224,7 @@ def _note_of(search: Search) -> dict[str, str]:
 def _learn_complete(
     search: Search, method: str, constraints: Constraints | None, max_parents: int
 ) -> LearnResult:
-    """Without holes there is nothing to expect: plain structure learning."""
+    """Learn a structure as usual: without missing cells there is nothing to expect."""
     data, n_threads = search.table.data, search.table.engine.n_threads
     found = learn_structure(
         data,

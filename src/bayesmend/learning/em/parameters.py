@@ -1,4 +1,4 @@
-"""Parameters of a fixed structure from a table with holes."""
+"""Parameters of a fixed structure from an incomplete table."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def fit_parameters(
     time_limit: float | None = None,
     n_threads: int = 0,
 ) -> ParameterFit:
-    """Fit the parameters of a structure to a table with holes.
+    """Fit the parameters of a structure to an incomplete table.
 
     Expectation-maximisation with exact expected counts, and leaps ahead along its path
     wherever they gain. On complete data it gives what `Network.fit` gives.
@@ -93,7 +93,7 @@ def fit_parameters(
     dag : Dag
         The structure; its variables are matched to those of the data by name.
     data : IncompleteData, frame, array, mapping or path
-        A table, with or without holes.
+        A table, with or without missing cells.
     start : Network, optional
         Where to start: a network with this structure. By default the expected counts
         begin with the observed shares of each variable, as if independent; states of

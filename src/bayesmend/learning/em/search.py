@@ -134,8 +134,8 @@ class Search:
         key = int(self.generator.integers(2**64, dtype=np.uint64))
         return self._completed(self._compile(self.network()).draw(1, key)[0])
 
-    def _explain(self, dag: Dag, cpts: NDArray[np.float64]) -> IncompleteData:
-        """Complete each row by its most probable explanation."""
+    def _most_probable(self, dag: Dag, cpts: NDArray[np.float64]) -> IncompleteData:
+        """Fill the missing cells of each row with its most probable states together."""
         return self._completed(
             self._compile(self.table.with_cpts(dag, cpts)).most_probable()[0]
         )
@@ -151,7 +151,7 @@ class Search:
         """Come closer by a few steps on most probable completions, which are fast."""
         before = b""
         for _ in range(_WARM_STEPS):
-            table = self._explain(point.dag, point.cpts)
+            table = self._most_probable(point.dag, point.cpts)
             if table.codes.tobytes() == before:
                 break
             before = table.codes.tobytes()
@@ -204,7 +204,7 @@ class Search:
         seen: set[bytes] = set()
         try:
             for _ in range(self.max_iter):
-                table = self._explain(dag, cpts)
+                table = self._most_probable(dag, cpts)
                 key = table.codes.tobytes()
                 if key in seen:
                     break

@@ -146,7 +146,7 @@ def _gadget(
 def _artificial(
     expansion: Expansion, layout: Layout, n_vars: int
 ) -> list[NDArray[np.int32]]:
-    """For each variable and variant, the artificial variables that stand for it."""
+    """List the artificial variables that stand for each variant of a variable."""
     return [
         (layout.first[layout.cells[:, 1] == v] + expansion.variants[v].codes).astype(
             np.int32

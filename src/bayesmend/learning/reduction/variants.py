@@ -147,7 +147,7 @@ def variants_of(scope: Scope, variable: int) -> Variants:
 
 
 def _near(base: NDArray[np.uint8], card: int, most: int) -> NDArray[np.int64]:
-    """Completions with at most `most` cells other than in `base`."""
+    """List completions with at most `most` cells other than in `base`."""
     blocks = []
     for n_changes in range(most + 1):
         moved = list(combinations(range(len(base)), n_changes))
