@@ -67,21 +67,13 @@ void bind_subsets(nb::module_& m) {
       [](Offsets offsets, Scores scores, Offsets member_offsets, Members members, bool through,
          double seconds, std::size_t n_threads) {
         SearchCall call(seconds);
-        std::vector<std::int64_t> choices;
-        std::vector<double> best_through;
-        double score = 0.0;
-        const bool finished = call.run([&](const Stop& stop) {
-          SubsetProgram program;
-          if (!program.run(lists_of(offsets, scores, member_offsets, members), n_threads, stop))
-            return false;
-          score = program.score();
-          if (score > -std::numeric_limits<double>::infinity()) choices = program.choices();
-          if (!through) return true;
-          best_through = program.best_through(n_threads, stop);
-          return !best_through.empty();
+        auto found = call.run([&](const Stop& stop) {
+          return solve_subsets(lists_of(offsets, scores, member_offsets, members), through,
+                               n_threads, stop);
         });
-        return std::make_tuple(own(std::move(choices)), score, own(std::move(best_through)),
-                               finished, call.was_interrupted());
+        return std::make_tuple(own_signed(std::move(found.choices)), found.score,
+                               own(std::move(found.best_through)),
+                               found.stopped == StopReason::nothing, call.was_interrupted());
       },
       "offsets"_a.noconvert(), "scores"_a.noconvert(), "member_offsets"_a.noconvert(),
       "members"_a.noconvert(), "through"_a, "seconds"_a, "n_threads"_a);

@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "core/augment/bound.hpp"
-#include "core/structure/dagprogram.hpp"
-#include "core/structure/subsetmax.hpp"
+#include "core/structure/subsets.hpp"
 
 namespace bayesmend {
 namespace {
@@ -365,7 +364,7 @@ class Worker {
   const ExactOptions& options_;
   const Stop& stop_;
   const RootTables& tables_;
-  DagProgram program_;
+  SubsetProgram program_;
   Mender mender_;
   Outcome outcome_;  // of the node at hand
   double incumbent_ = kMinusInfinity;

@@ -7,8 +7,6 @@
 #include <limits>
 #include <memory>
 
-#include "core/structure/subsetmax.hpp"
-
 namespace bayesmend {
 namespace {
 
@@ -43,7 +41,7 @@ Mender::Mender(const AugmentProblem& problem, const Stop& stop, std::size_t n_th
       chosen_(problem.n_vars()),
       climber_(problem, stop) {
   for (std::size_t t = 0; t < std::max<std::size_t>(n_threads, 1); ++t)
-    programs_.push_back(std::make_unique<DagProgram>(problem.n_vars()));
+    programs_.push_back(std::make_unique<SubsetProgram>(problem.n_vars()));
 }
 
 // Scores every family under the completion; those that see none of the changed cells keep theirs.
@@ -220,7 +218,7 @@ std::uint32_t Mender::apply(const Flips& flips, Completion& changed) const {
 }
 
 // Score of the best DAG when these cells change.
-double Mender::best_under(const Flips& flips, DagProgram& program) const {
+double Mender::best_under(const Flips& flips, SubsetProgram& program) const {
   const auto families = problem_.families();
   Completion changed;
   const std::uint32_t mask = apply(flips, changed);

@@ -8,7 +8,7 @@
 
 #include "core/augment/patternclimb.hpp"
 #include "core/augment/problem.hpp"
-#include "core/structure/dagprogram.hpp"
+#include "core/structure/subsets.hpp"
 
 namespace bayesmend {
 
@@ -75,7 +75,7 @@ class Mender {
   bool try_flips(std::size_t next_cell, std::size_t left, Flips& flips, bool& is_complete);
   bool try_pending(bool& is_complete);
   std::uint32_t apply(const Flips& flips, Completion& changed) const;
-  double best_under(const Flips& flips, DagProgram& program) const;
+  double best_under(const Flips& flips, SubsetProgram& program) const;
   bool can_gain(const Flips& flips);
   bool can_gain_by_any();
   bool can_gain_by(std::size_t changed);
@@ -84,10 +84,10 @@ class Mender {
 
   const AugmentProblem& problem_;
   const Stop& stop_;
-  std::vector<std::unique_ptr<DagProgram>> programs_;  // one per thread
-  Completion completion_, loaded_;                     // scores_ belong to loaded_
-  std::vector<double> scores_;                         // of every family under loaded_
-  std::vector<std::uint32_t> chosen_;                  // family of each variable
+  std::vector<std::unique_ptr<SubsetProgram>> programs_;  // one per thread
+  Completion completion_, loaded_;                        // scores_ belong to loaded_
+  std::vector<double> scores_;                            // of every family under loaded_
+  std::vector<std::uint32_t> chosen_;                     // family of each variable
   double total_ = 0.0;
   std::size_t n_solves_ = 0;
 

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/base/hash.hpp"
+
 namespace bayesmend {
 namespace {
 
 std::uint64_t hash_of(VariableSet set, std::uint32_t tag) {
   std::uint64_t hash = 0x9e3779b97f4a7c15u ^ tag;
-  for (const auto member : set) {
-    hash ^= std::uint64_t{member} + 1;
-    hash *= 0xff51afd7ed558ccdu;
-    hash ^= hash >> 32;
-  }
+  for (const auto member : set) hash = extend_hash(hash, std::uint64_t{member} + 1);
   return hash;
 }
 

@@ -15,6 +15,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "core/base/hash.hpp"
 #include "core/table/table.hpp"
 #include "core/table/utf8.hpp"
 
@@ -143,11 +144,6 @@ class Marks {
   std::uint64_t bits_ = 0;
 };
 
-std::uint64_t mix(std::uint64_t a) {
-  a *= 0x9E3779B97F4A7C15;
-  return a ^ (a >> 32);
-}
-
 // What a cell is compared by: up to 16 bytes the bytes themselves, else a hash of them.
 struct Key {
   std::uint64_t low = 0;
@@ -174,7 +170,7 @@ Key key_of(std::string_view cell) {
   }
   key.low = cell.size();
   for (std::size_t i = 0; i < cell.size(); i += 8) {
-    key.low = mix(key.low ^ load_word(cell.data() + i, cell.size() - i));
+    key.low = extend_hash(key.low, load_word(cell.data() + i, cell.size() - i));
   }
   return key;
 }

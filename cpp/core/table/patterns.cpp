@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <memory>
+
+#include "core/base/hash.hpp"
 
 namespace bayesmend {
 namespace {
 
 constexpr std::size_t kBlock = 512;  // rows turned at a time, so that they stay in cache
-
-std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
-  hash = (hash ^ word) * 0x9E3779B97F4A7C15;
-  return hash ^ (hash >> 29);
-}
 
 // Rows one after the other, each padded with zeros to whole words, and a hash of each.
 struct Rows {
@@ -41,7 +39,7 @@ struct Rows {
       }
       for (std::size_t row = begin; row < end; ++row) {
         words[row * n_words + word] = block[row - begin];
-        hashes[row] = mix(hashes[row], block[row - begin]);
+        hashes[row] = extend_hash(hashes[row], block[row - begin]);
       }
     }
   }
