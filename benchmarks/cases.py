@@ -4,16 +4,16 @@ Rows are appended to a file, and nothing is left out because it is there already
 seconds are what is measured.
 """
 
+import argparse
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from bayesmend.errors import BayesmendError
 from benchmarks.inputs import ROOT, data_folder
 from experiments.design import Run
 from experiments.run.rawrows import RawRows
 from experiments.run.runner import execute
-
-RESULTS = ROOT / "benchmarks" / "results"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,20 @@ def run_case(
     except BayesmendError as error:
         sys.exit(f"Error: {error}")
     return rows
+
+
+def make_parser(module, description, cases):
+    """A parser of what all such benchmarks accept."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m benchmarks.{module}",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--only", action="append", metavar="NAME", choices=list(cases))
+    parser.add_argument("--list", action="store_true", help="list them and stop")
+    path = ROOT / "benchmarks" / "results" / f"{module}.jsonl"
+    parser.add_argument("--results", type=Path, default=path, metavar="FILE")
+    return parser
 
 
 def rows_of(rows, method):

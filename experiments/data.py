@@ -20,7 +20,7 @@ from bayesmend.errors import DataError
 from bayesmend.formats import read_network
 from bayesmend.network.network import Network
 
-__all__ = ["VARIABLE", "DataFolder", "digest", "network_file", "network_files"]
+__all__ = ["VARIABLE", "DataFolder", "digest", "network_files"]
 
 VARIABLE = "BAYESMEND_DATA"
 """The environment variable that names the folder of data."""
@@ -69,14 +69,9 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:12]
 
 
-def network_file(name: str) -> str:
-    """Give the name of a network's file within the folder of data."""
-    return f"networks/{name}.bif"
-
-
 def network_files(name: str) -> tuple[str, ...]:
     """Give the files that a network needs: none when it ships with the package."""
-    return () if name in available_networks() else (network_file(name),)
+    return () if name in available_networks() else (f"networks/{name}.bif",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +119,9 @@ class DataFolder:
 
     def network(self, name: str) -> Network:
         """Read a network; those that ship with the package need no folder."""
-        if name in available_networks():
-            return load_network(name)
-        self.check([network_file(name)])
-        return _read_network(self._place(network_file(name)))
+        files = network_files(name)
+        self.check(files)
+        return _read_network(self._place(*files)) if files else load_network(name)
 
     def checksums(self, files: Iterable[str]) -> dict[str, str]:
         """Give the beginning of the SHA-256 of files, the same packed or not."""

@@ -12,7 +12,6 @@ run::
 Seconds are those of one call with the table read already. Run alone on the machine.
 """
 
-import argparse
 import sys
 import tempfile
 from pathlib import Path
@@ -20,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.augment.cases import CASES, experiment_of
-from benchmarks.cases import RESULTS, rows_of, run_case
+from benchmarks.cases import make_parser, rows_of, run_case
 from benchmarks.inputs import parse_arguments
 from benchmarks.table import print_table
 from experiments.run.machine import facts
@@ -164,21 +163,13 @@ def warm_up(threads):
 
 
 def read_options(arguments):
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.augment",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--only", action="append", metavar="NAME", choices=list(CASES))
-    parser.add_argument("--list", action="store_true", help="list them and stop")
+    parser = make_parser("augment", __doc__, CASES)
     parser.add_argument(
         "--quick", action="store_true", help="3 seeds, at most 5 s each"
     )
     parser.add_argument("--seeds", type=int, metavar="N", help="seeds 1 to N")
     parser.add_argument("--limit", type=float, metavar="S", help="seconds of each run")
     parser.add_argument("--threads", type=int, default=0, help="0: one per core")
-    path = RESULTS / "augment.jsonl"
-    parser.add_argument("--results", type=Path, default=path, metavar="FILE")
     return parse_arguments(parser, arguments)
 
 

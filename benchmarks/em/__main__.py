@@ -14,7 +14,6 @@ Seconds are those of one call with the table read already: by the clock, and of 
 processor, all threads together. Run alone on the machine: the load is printed.
 """
 
-import argparse
 import os
 import sys
 import tempfile
@@ -24,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from bayesmend import hide_mcar
-from benchmarks.cases import RESULTS, rows_of, run_case
+from benchmarks.cases import make_parser, rows_of, run_case
 from benchmarks.em.methods import OURS, measure, methods
 from benchmarks.inputs import parse_arguments
 from benchmarks.table import print_table
@@ -178,19 +177,11 @@ def print_case(case, rows):
 
 
 def read_options(arguments):
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.em",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--only", action="append", metavar="NAME", choices=list(CASES))
-    parser.add_argument("--list", action="store_true", help="list them and stop")
+    parser = make_parser("em", __doc__, CASES)
     parser.add_argument("--samples", type=int, metavar="N", help="samples 1 to N")
     parser.add_argument(
         "--cap", type=float, default=120.0, metavar="S", help="seconds of each peer"
     )
-    path = RESULTS / "em.jsonl"
-    parser.add_argument("--results", type=Path, default=path, metavar="FILE")
     return parse_arguments(parser, arguments)
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from bayesmend.hiding.mechanisms import hide_value_per_variable
 from bayesmend.seed import as_generator
-from experiments.data import DataFolder, network_file
+from experiments.data import DataFolder, network_files
 from experiments.design import Block, Experiment, Run, Setting, Task
 from experiments.methods import EM, EM_HARD, MODE, TRUTH, exact, local
 
@@ -57,7 +57,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
                     parameters,
                     range(REPETITIONS),
                     stream=network,
-                    files=() if network == "asia" else (network_file(network),),
+                    files=network_files(network),
                 )
             )
         blocks.append(Block(title, tuple(names), published))

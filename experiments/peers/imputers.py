@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,6 @@ from experiments.packages import need
 
 __all__ = [
     "IMPUTERS",
-    "Imputer",
     "impute_forest",
     "impute_knn",
     "impute_logistic",
@@ -148,16 +146,13 @@ def impute_miceforest(
     return _impute(data, fill)
 
 
-Imputer = Callable[..., IncompleteData]
-IMPUTERS: Mapping[str, Imputer] = MappingProxyType(
-    {
-        "mode": impute_mode,
-        "knn": impute_knn,
-        "forest": impute_forest,
-        "logistic": impute_logistic,
-        "miceforest": impute_miceforest,
-    }
-)
+IMPUTERS: Mapping[str, Callable[..., IncompleteData]] = {
+    "mode": impute_mode,
+    "knn": impute_knn,
+    "forest": impute_forest,
+    "logistic": impute_logistic,
+    "miceforest": impute_miceforest,
+}
 
 
 def one_hot(codes: Codes, card: NDArray[np.integer[Any]]) -> NDArray[np.float64]:

@@ -58,20 +58,7 @@ def colour_of(method: str | int) -> str:
 
 
 def draw_lines(lines: Sequence[Line], *, ax: Any) -> Any:
-    """Draw one block: a row for each method.
-
-    Parameters
-    ----------
-    lines : sequence of Line
-        The lines of one block and one measure.
-    ax : matplotlib Axes
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-        The same.
-    """
+    """Draw one block: a row for each method."""
     for y, line in enumerate(lines):
         colour = colour_of(line.method.name)
         values = np.array(list(line.values.values()))
@@ -103,14 +90,10 @@ def draw_lines(lines: Sequence[Line], *, ax: Any) -> Any:
             )
     ax.set_yticks(range(len(lines)), [line.method.label for line in lines])
     ax.set_ylim(len(lines) - 0.5, -0.5)
-    ax.set_title(lines[0].block.label, loc="left", fontsize=9)
-    ax.tick_params(labelsize=8)
     limits = lines[0].measure.limits
     if limits is not None and np.isfinite(limits).all():
         ax.set_xlim(limits)
-    ax.grid(axis="x", linewidth=0.4, alpha=0.6)
-    ax.set_axisbelow(True)
-    return ax
+    return _finish(ax, lines[0].block.label, size=8, grid="x")
 
 
 def write_figures(results: Results, folder: Path) -> list[Path]:
@@ -179,22 +162,7 @@ def _save(figure: Any, path: Path) -> Path:
 
 
 def draw_panel(sweep: Sweep, panel: str, *, ax: Any) -> Any:
-    """Draw the curves of one panel, each mean with its 95 % interval.
-
-    Parameters
-    ----------
-    sweep : Sweep
-        All lines by their places.
-    panel : str
-        Title of the panel.
-    ax : matplotlib Axes
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-        The same.
-    """
+    """Draw the curves of one panel, each mean with its 95 % interval."""
     for label in sweep.curves:
         points = sweep.curve(panel, label)
         if not points:
@@ -218,9 +186,13 @@ def draw_panel(sweep: Sweep, panel: str, *, ax: Any) -> Any:
     _end_at_limits(sweep, panel, ax)
     positions = sweep.positions(panel)
     ax.set_xticks(positions, [f"{x:g}" for x in positions])
-    ax.set_title(panel, loc="left", fontsize=8)
-    ax.tick_params(labelsize=7)
-    ax.grid(linewidth=0.4, alpha=0.6)
+    return _finish(ax, panel, size=7, grid="both")
+
+
+def _finish(ax: Any, title: str, *, size: int, grid: str) -> Any:
+    ax.set_title(title, loc="left", fontsize=size + 1)
+    ax.tick_params(labelsize=size)
+    ax.grid(axis=grid, linewidth=0.4, alpha=0.6)
     ax.set_axisbelow(True)
     return ax
 
@@ -249,22 +221,7 @@ def _reach(line: Line) -> tuple[float, float]:
 
 
 def draw_sweep(sweep: Sweep, curves: Curves, label: str) -> Any:
-    """Draw all panels of a sweep and one legend.
-
-    Parameters
-    ----------
-    sweep : Sweep
-        The lines of one measure by their places.
-    curves : Curves
-        What is on the axis.
-    label : str
-        The measure.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure, not yet saved.
-    """
+    """Draw all panels of a sweep and one legend; `label` names the measure."""
     # A figure of its own, apart from pyplot: no window, no state left behind.
     figure_class = need("matplotlib.figure").Figure
     n_columns = min(_COLUMNS, len(sweep.panels))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import astuple
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 
 from bayesmend._files import write_text
@@ -23,15 +23,39 @@ __all__ = [
     "write_results",
 ]
 
-_CSV_COLUMNS = (
-    *("experiment", "block", "measure", "method", "label", "is_shown", "is_best"),
-    *("published", "measured", "difference", "low", "high", "repetitions"),
-    *("mean_hidden", "mean_seconds", "share_optimal", "mean_gap"),
-)
-_TEST_COLUMNS = (
-    *("experiment", "block", "measure", "method", "other", "repetitions"),
-    *("mean_difference", "t", "p_t", "better", "worse", "equal", "p_sign"),
-)
+# Columns of the CSV files, and where their values are.
+_IN_LINES = {
+    "block": "block.label",
+    "measure": "measure.name",
+    "method": "method.name",
+    "label": "method.label",
+    "is_shown": "is_shown",
+    "is_best": "is_best",
+    "published": "published",
+    "measured": "interval.mean",
+    "difference": "difference",
+    "low": "interval.low",
+    "high": "interval.high",
+    "repetitions": "interval.n",
+    "mean_hidden": "mean_hidden",
+    "mean_seconds": "mean_seconds",
+    "share_optimal": "share_optimal",
+    "mean_gap": "mean_gap",
+}
+_IN_COMPARISONS = {
+    "block": "block.label",
+    "measure": "measure.name",
+    "method": "method.name",
+    "other": "other.name",
+    "repetitions": "tests.n",
+    "mean_difference": "tests.mean_difference",
+    "t": "tests.t",
+    "p_t": "tests.p_t",
+    "better": "tests.wins",
+    "worse": "tests.losses",
+    "equal": "tests.ties",
+    "p_sign": "tests.p_sign",
+}
 
 _BOLD = (
     "Bold: significantly better (paired t-test, 5 %) than every method of the setting "
@@ -252,52 +276,20 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def render_csv(results: Results) -> str:
     """Give every line, those of whole families too."""
-    rows = [
-        (
-            results.experiment.name,
-            line.block.label,
-            line.measure.name,
-            line.method.name,
-            line.method.label,
-            int(line.is_shown),
-            int(line.is_best),
-            line.published,
-            line.interval.mean,
-            line.difference,
-            line.interval.low,
-            line.interval.high,
-            line.interval.n,
-            line.mean_hidden,
-            line.mean_seconds,
-            line.share_optimal,
-            line.mean_gap,
-        )
-        for line in results.lines
-    ]
-    return _csv(_CSV_COLUMNS, rows)
+    return _csv(results.experiment.name, _IN_LINES, results.lines)
 
 
 def render_tests_csv(results: Results) -> str:
     """Give the tests of every two methods of every block."""
-    rows = [
-        (
-            results.experiment.name,
-            found.block.label,
-            found.measure.name,
-            found.method.name,
-            found.other.name,
-            *astuple(found.tests),
-        )
-        for found in results.comparisons
-    ]
-    return _csv(_TEST_COLUMNS, rows)
+    return _csv(results.experiment.name, _IN_COMPARISONS, results.comparisons)
 
 
-def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def _csv(name: str, columns: Mapping[str, str], found: Iterable[object]) -> str:
+    values = attrgetter(*columns.values())
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([_cell(value) for value in row] for row in rows)
+    writer.writerow(("experiment", *columns))
+    writer.writerows((name, *map(_cell, values(each))) for each in found)
     return text.getvalue()
 
 
@@ -305,4 +297,6 @@ def _cell(value: object) -> object:
     """Round off the noise of floating point; what is unknown is empty."""
     if isinstance(value, float):
         return f"{value:.8g}" if math.isfinite(value) else ""
+    if isinstance(value, bool):
+        return int(value)
     return "" if value is None else value
