@@ -38,7 +38,7 @@ def run_case(
                     unit = (run, method)
                     row = execute(experiment, unit, data_folder(), n_threads=n_threads)
                     raw.add(row)
-                    rows.append(row)
+                    rows.append(raw.rows[-1])
     except BayesmendError as error:
         sys.exit(f"Error: {error}")
     return rows

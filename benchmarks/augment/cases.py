@@ -6,16 +6,10 @@ for even ones.
 
 from dataclasses import dataclass
 
-from bayesmend import (
-    hide_mcar,
-    hide_value_of,
-    hide_value_per_variable,
-    learn_exact,
-    learn_local,
-    reduce_to_complete,
-    solve_reduction,
-)
+from bayesmend import learn_exact, learn_local
+from bayesmend.hiding import hide_mcar, hide_value_of, hide_value_per_variable
 from bayesmend.learning.augment.problem import PatternProblem
+from bayesmend.learning.reduction import reduce_to_complete, solve_reduction
 from bayesmend.score import Score
 from experiments.design import Answer, Experiment, Method, Setting, Task
 from experiments.hiding import hide_share_of_value, pick_columns

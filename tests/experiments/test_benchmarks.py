@@ -1,0 +1,51 @@
+"""The benchmarks go on with the package: every module loads, small cases give rows."""
+
+from importlib import import_module
+
+import pytest
+from support.shared import ROOT
+
+from benchmarks.augment import __main__ as augment
+from benchmarks.augment.cases import CASES, experiment_of
+from benchmarks.cases import rows_of, run_case
+from benchmarks.em import __main__ as em
+from benchmarks.em.methods import OURS
+from experiments.run.rawrows import read_rows
+
+MODULES = sorted(
+    ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    for path in (ROOT / "benchmarks").rglob("*.py")
+    if path.name != "__init__.py"
+)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_module_loads(module):
+    import_module(module)
+
+
+def test_augmentation_and_its_baselines_agree(tmp_path, capsys):
+    rows = run_case(experiment_of("asia", 1, 10.0), tmp_path / "rows", n_threads=1)
+    assert [row["method"] for row in rows] == list(CASES["asia"].measures)
+    assert rows == read_rows(tmp_path / "rows", say=print)
+    assert all(row["seed"] == 1 for row in rows)
+    augment.print_tables({"asia": rows})
+    assert "proven scores that differ: 0;" in capsys.readouterr().out
+
+
+def test_em_is_measured_beside_references_and_absent_peers(tmp_path, capsys):
+    names = (OURS, "true network", "complete data, greedy", "mode")
+    case = em.Case("asia", 60, 0.1, names, 2, "none")
+    rows = em.run_all("small", case, 2, 0.0, tmp_path / "rows")
+    assert [len(rows_of(rows, name)) for name in names] == [2, 2, 2, 2]
+    assert all("distance" in row for row in rows_of(rows, OURS))
+    em.print_case(case, rows)
+    shown = capsys.readouterr().out
+    assert shown.startswith("\nASIA n=60, 10 % MCAR. Target: none.")
+
+
+def test_cases_are_listed(capsys):
+    for command in (augment, em):
+        assert command.main(["--list"]) == 0
+    listed = capsys.readouterr().out
+    assert all(name in listed for name in {*CASES, *em.CASES})
