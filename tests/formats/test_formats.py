@@ -156,7 +156,13 @@ def test_every_network_of_the_folder_is_known():
 
 
 @needs_networks
-@pytest.mark.parametrize("file", SIZES)
+@pytest.mark.parametrize(
+    "file",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if size[2] > 70_000 else [])
+        for name, size in SIZES.items()
+    ],
+)
 def test_every_network_parses_and_reads_back_equal(file):
     network = read_network(FOLDER / file)
     size = (network.n_vars, network.dag.n_arcs, network.n_parameters)

@@ -228,6 +228,7 @@ def test_a_thousand_variables_with_few_holes_answer_in_milliseconds():
     assert (found.log_probability >= network.log_likelihood(data) - 1e-9).all()
 
 
+@pytest.mark.slow
 def test_a_grid_too_wide_is_an_error_that_names_the_table():
     network = grid(30)
     message = (

@@ -102,51 +102,49 @@ def hard_table(n_vars=7, n_rows=60, n_holes=30, seed=5):
 # Certificates.
 
 
+@pytest.mark.parametrize("seed", range(70))
 @pytest.mark.parametrize("locality", [1, 2, 3])
-def test_no_pair_within_t_cells_is_better(locality):
-    for seed in range(100 * locality, 100 * locality + 70):
-        instance = Instance(seed)
-        result = instance.learn(locality=locality)
-        instance.check_pair(result)
-        assert result.locality == locality
-        assert result.status == f"{locality}-local optimum"
-        completed = result.completed.codes.tolist()
-        best = instance.best_of(list(instance.ball(completed, locality)))
-        assert result.score == pytest.approx(best, abs=1e-8)
+def test_no_pair_within_t_cells_is_better(locality, seed):
+    instance = Instance(100 * locality + seed)
+    result = instance.learn(locality=locality)
+    instance.check_pair(result)
+    assert result.locality == locality
+    assert result.status == f"{locality}-local optimum"
+    completed = result.completed.codes.tolist()
+    best = instance.best_of(list(instance.ball(completed, locality)))
+    assert result.score == pytest.approx(best, abs=1e-8)
 
 
-def test_as_many_cells_as_there_are_make_it_the_optimum():
-    for seed in range(500, 540):
-        instance = Instance(seed)
-        n_cells = len(oracle.missing_cells(instance.rows))
-        result = instance.learn(locality=max(1, n_cells))
-        best = instance.best_of(None)
-        assert result.score == pytest.approx(best, abs=1e-6)
+@pytest.mark.parametrize("seed", range(500, 540))
+def test_as_many_cells_as_there_are_make_it_the_optimum(seed):
+    instance = Instance(seed)
+    n_cells = len(oracle.missing_cells(instance.rows))
+    result = instance.learn(locality=max(1, n_cells))
+    best = instance.best_of(None)
+    assert result.score == pytest.approx(best, abs=1e-6)
 
 
-def test_exact_is_no_worse_than_local_and_local_no_worse_than_its_start():
-    for seed in range(600, 650):
-        instance = Instance(seed)
-        start = fill(instance)
-        codes = holed_table(start, instance.card).codes
-        problem = PatternProblem.of(
-            instance.data, score=instance.rule, max_parents=0, constraints=None
-        )
-        alike = problem.completed(
-            problem.completion_of(instance.data.with_codes(codes))
-        )
-        first = instance.best_of([alike.codes.tolist()])
-        local = instance.learn(starts=(), start=codes)
-        optimum = learn_exact(
-            instance.data,
-            score=instance.rule,
-            max_parents=instance.max_parents,
-            n_threads=1,
-        )
-        assert local.trace[0].kind == "start"
-        assert local.trace[0].score == pytest.approx(first, abs=1e-8)
-        assert local.score >= first - 1e-9
-        assert optimum.score >= local.score - 1e-6
+@pytest.mark.parametrize("seed", range(600, 650))
+def test_exact_is_no_worse_than_local_and_local_no_worse_than_its_start(seed):
+    instance = Instance(seed)
+    start = fill(instance)
+    codes = holed_table(start, instance.card).codes
+    problem = PatternProblem.of(
+        instance.data, score=instance.rule, max_parents=0, constraints=None
+    )
+    alike = problem.completed(problem.completion_of(instance.data.with_codes(codes)))
+    first = instance.best_of([alike.codes.tolist()])
+    local = instance.learn(starts=(), start=codes)
+    optimum = learn_exact(
+        instance.data,
+        score=instance.rule,
+        max_parents=instance.max_parents,
+        n_threads=1,
+    )
+    assert local.trace[0].kind == "start"
+    assert local.trace[0].score == pytest.approx(first, abs=1e-8)
+    assert local.score >= first - 1e-9
+    assert optimum.score >= local.score - 1e-6
 
 
 def test_the_trace_climbs_to_the_score():
@@ -198,17 +196,17 @@ def test_threads_that_share_one_start_do_not_matter_either():
     assert one.locality == 1
 
 
-def test_the_order_of_rows_does_not_matter_from_the_same_start():
-    for seed in range(700, 730):
-        instance = Instance(seed)
-        order = instance.rng.permutation(len(instance.rows))
-        turned = holed_table([instance.rows[u] for u in order], instance.card)
-        options = {"score": instance.rule, "max_parents": instance.max_parents}
-        options |= {"locality": 8, "starts": ("mode",), "n_threads": 1}
-        one = learn_local(instance.data, **options)
-        two = learn_local(turned, **options)
-        # With a ball of all completions the result is the optimum, whatever the path.
-        assert one.score == pytest.approx(two.score, abs=1e-6)
+@pytest.mark.parametrize("seed", range(700, 730))
+def test_the_order_of_rows_does_not_matter_from_the_same_start(seed):
+    instance = Instance(seed)
+    order = instance.rng.permutation(len(instance.rows))
+    turned = holed_table([instance.rows[u] for u in order], instance.card)
+    options = {"score": instance.rule, "max_parents": instance.max_parents}
+    options |= {"locality": 8, "starts": ("mode",), "n_threads": 1}
+    one = learn_local(instance.data, **options)
+    two = learn_local(turned, **options)
+    # With a ball of all completions the result is the optimum, whatever the path.
+    assert one.score == pytest.approx(two.score, abs=1e-6)
 
 
 def test_constraints_hold():
@@ -246,15 +244,15 @@ def test_a_start_by_em_keeps_to_its_share_of_the_time():
     assert result.completed.is_complete
 
 
-def test_a_start_of_the_users_that_is_optimal_is_kept():
-    for seed in range(800, 830):
-        instance = Instance(seed)
-        options = {"score": instance.rule, "max_parents": instance.max_parents}
-        optimum = learn_exact(instance.data, n_threads=1, seed=0, **options)
-        result = instance.learn(starts=(), start=optimum.completed)
-        assert (result.completed.codes == optimum.completed.codes).all()
-        assert result.score == pytest.approx(optimum.score, abs=1e-8)
-        assert result.detail["starts"] == 1
+@pytest.mark.parametrize("seed", range(800, 830))
+def test_a_start_of_the_users_that_is_optimal_is_kept(seed):
+    instance = Instance(seed)
+    options = {"score": instance.rule, "max_parents": instance.max_parents}
+    optimum = learn_exact(instance.data, n_threads=1, seed=0, **options)
+    result = instance.learn(starts=(), start=optimum.completed)
+    assert (result.completed.codes == optimum.completed.codes).all()
+    assert result.score == pytest.approx(optimum.score, abs=1e-8)
+    assert result.detail["starts"] == 1
 
 
 @pytest.mark.parametrize("starts", [("mode",), ("em",), ("random",), ("em", "mode")])
@@ -403,30 +401,30 @@ def test_more_variables_than_subsets_can_take_are_left_to_the_order_search():
 # Margins.
 
 
-def test_margins_are_what_one_cell_alone_would_cost():
-    for seed in range(900, 940):
-        instance = Instance(seed)
-        result = instance.learn()
-        codes = result.completed.codes
-        for cell in result.cells:
-            v = instance.data.index(cell.variable)
-            labels = instance.data.states[v]
-            assert labels[codes[cell.row, v]] == cell.state
-            drops = {}
-            for state, label in enumerate(labels):
-                if label == cell.state:
-                    continue
-                other = codes.copy()
-                other[cell.row, v] = state
-                table = instance.data.with_codes(other)
-                drops[label] = result.score - dag_score(
-                    result.dag, table, score=instance.rule
-                )
-            if not drops:
-                assert (cell.margin, cell.runner_up) == (np.inf, None)
+@pytest.mark.parametrize("seed", range(900, 940))
+def test_margins_are_what_one_cell_alone_would_cost(seed):
+    instance = Instance(seed)
+    result = instance.learn()
+    codes = result.completed.codes
+    for cell in result.cells:
+        v = instance.data.index(cell.variable)
+        labels = instance.data.states[v]
+        assert labels[codes[cell.row, v]] == cell.state
+        drops = {}
+        for state, label in enumerate(labels):
+            if label == cell.state:
                 continue
-            assert cell.margin == pytest.approx(min(drops.values()), abs=1e-8)
-            assert drops[cell.runner_up] == pytest.approx(cell.margin, abs=1e-8)
+            other = codes.copy()
+            other[cell.row, v] = state
+            table = instance.data.with_codes(other)
+            drops[label] = result.score - dag_score(
+                result.dag, table, score=instance.rule
+            )
+        if not drops:
+            assert (cell.margin, cell.runner_up) == (np.inf, None)
+            continue
+        assert cell.margin == pytest.approx(min(drops.values()), abs=1e-8)
+        assert drops[cell.runner_up] == pytest.approx(cell.margin, abs=1e-8)
 
 
 def test_cells_come_as_columns_and_as_text():

@@ -230,18 +230,16 @@ def test_the_same_seed_gives_the_same_answer_for_any_threads(hard, make):
         assert [s[::4] for s in other.trace] == [s[::4] for s in one.trace]
 
 
-def test_weights_multiply_like_copies_of_rows():
-    for seed in range(600, 615):
-        case = random_case(seed)
-        times = np.random.default_rng(seed).integers(1, 4, len(case.rows)).tolist()
-        copies = [
-            row for row, n in zip(case.rows, times, strict=True) for _ in range(n)
-        ]
-        options = {"starts": ("empty", "mode"), "restarts": 0, "n_threads": 1}
-        weighted = Case(case.network, case.rows, [float(n) for n in times])
-        one = bm.learn_em(weighted.data, **options)
-        two = bm.learn_em(Case(case.network, copies, None).data, **options)
-        assert one.score == pytest.approx(two.score, abs=1e-6)
+@pytest.mark.parametrize("seed", range(600, 615))
+def test_weights_multiply_like_copies_of_rows(seed):
+    case = random_case(seed)
+    times = np.random.default_rng(seed).integers(1, 4, len(case.rows)).tolist()
+    copies = [row for row, n in zip(case.rows, times, strict=True) for _ in range(n)]
+    options = {"starts": ("empty", "mode"), "restarts": 0, "n_threads": 1}
+    weighted = Case(case.network, case.rows, [float(n) for n in times])
+    one = bm.learn_em(weighted.data, **options)
+    two = bm.learn_em(Case(case.network, copies, None).data, **options)
+    assert one.score == pytest.approx(two.score, abs=1e-6)
 
 
 # --- what the user asks for -----------------------------------------------------------
