@@ -108,6 +108,16 @@ def test_debug_shows_the_traceback(args):
     assert "Traceback (most recent call last)" in result.stderr
 
 
+def test_a_full_disk_is_reported(monkeypatch, table):
+    def full(*args, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(IncompleteData, "from_table", full)
+    assert fails(1, "summary", table) == (
+        "Error: reading or writing: No space left on device."
+    )
+
+
 def test_a_reader_that_goes_away_ends_the_command_in_silence():
     args = [sys.executable, "-m", "bayesmend", "sample", "asia", "--rows", "100000"]
     with subprocess.Popen(

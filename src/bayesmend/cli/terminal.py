@@ -86,7 +86,7 @@ class Command(TyperCommand):
         """Name the option that stands for a parameter of the library."""
         options = {p.name: p for p in self.params if p.param_type_name == "option"}
         if name not in options:
-            return None
+            return "stdin (-)" if name == "from_csv" else None
         option, metavar = options[name].opts[0], options[name].metavar
         if not value or value[0] is True:
             return option
@@ -230,8 +230,9 @@ def input_path(
 
 def _sentence(error: Exception) -> str:
     """Return the message of an error on one line."""
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"'{error.filename}': {error.strerror}."
+    if isinstance(error, OSError) and error.strerror:
+        where = f"'{error.filename}'" if error.filename else "reading or writing"
+        return f"{where}: {error.strerror}."
     if isinstance(error, MemoryError):
         return "not enough memory for this table or network."
     text = " ".join(str(error).split())

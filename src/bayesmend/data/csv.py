@@ -50,8 +50,10 @@ def open_source(table: Any) -> Source:
     known = listing([*TEXT_SUFFIXES, ".csv.gz", *sorted(FRAME_SUFFIXES)])
     message = (
         f"the suffix of {path.name!r} does not tell its format. Known: {known}. Use"
-        " from_csv for delimited text of any name."
+        f" {spell('from_csv')} for delimited text of any name."
     )
+    if path.is_dir():
+        message = f"{str(path)!r} is a folder. Name a file in it."
     raise DataError(message)
 
 
