@@ -1,7 +1,5 @@
 """Hiding cells: only what was asked, at the rates asked, and nothing in silence."""
 
-import csv
-import json
 import math
 import warnings
 
@@ -10,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import oracle
+from support.strategies import holed_tables
+from support.tables import binary_table
 
 from bayesmend.data.table import MISSING, IncompleteData
 from bayesmend.errors import DataError, ParameterError, ShortfallWarning
@@ -20,26 +20,11 @@ from bayesmend.hiding.mechanisms import (
     hide_value_of,
     hide_value_per_variable,
 )
-from bayesmend.hiding.odds import calibrate, group_rows
 
 SEEDS = st.integers(0, 2**32)
+
+
 RATES = st.floats(0.0, 1.0)
-
-
-@st.composite
-def tables(draw, min_vars=1):
-    """Small tables, some cells missing, some declared states unseen."""
-    n_rows, n_vars = draw(st.integers(0, 12)), draw(st.integers(min_vars, 4))
-    card = draw(st.lists(st.integers(1, 4), min_size=n_vars, max_size=n_vars))
-    cell = [st.sampled_from([*range(c), MISSING]) for c in card]
-    rows = draw(st.lists(st.tuples(*cell), min_size=n_rows, max_size=n_rows))
-    codes = np.array(rows, dtype=np.uint8).reshape(n_rows, n_vars)
-    return IncompleteData.from_codes(
-        codes,
-        names=tuple("abcd"[:n_vars]),
-        states=tuple(tuple(f"s{k}" for k in range(c)) for c in card),
-        weights=draw(st.none() | st.just(np.arange(1.0, n_rows + 1.0))),
-    )
 
 
 def quietly(hide, *args, **options):
@@ -59,22 +44,14 @@ MECHANISMS = {
         hide_value_of, t, "b", int(9 * rate), state=0, seed=seed
     ),
 }
+
+
 every_mechanism = pytest.mark.parametrize("hide", MECHANISMS.values(), ids=MECHANISMS)
-
-
-def binary_table(n_rows=20_000, seed=0):
-    """Three binary variables with labels of three types; about 30 % are state 1."""
-    codes = np.random.default_rng(seed).random((n_rows, 3)) < 0.3
-    return IncompleteData.from_codes(
-        codes.astype(np.uint8),
-        names=("smoke", "age", "flag"),
-        states=(("no", "yes"), (20, 30), (False, True)),
-    )
 
 
 @every_mechanism
 @settings(max_examples=40)
-@given(tables(min_vars=2), RATES, SEEDS)
+@given(holed_tables(min_vars=2), RATES, SEEDS)
 def test_the_listed_cells_are_the_only_ones_changed(hide, table, rate, seed):
     hidden = hide(table, rate, seed)
     changed = oracle.changed_cells(table.codes.tolist(), hidden.data.codes.tolist())
@@ -85,7 +62,7 @@ def test_the_listed_cells_are_the_only_ones_changed(hide, table, rate, seed):
 
 @every_mechanism
 @settings(max_examples=40)
-@given(tables(min_vars=2), RATES, SEEDS)
+@given(holed_tables(min_vars=2), RATES, SEEDS)
 def test_names_states_and_weights_stay(hide, table, rate, seed):
     holed = hide(table, rate, seed).data
     assert (holed.names, holed.states) == (table.names, table.states)
@@ -94,7 +71,7 @@ def test_names_states_and_weights_stay(hide, table, rate, seed):
 
 @every_mechanism
 @settings(max_examples=40)
-@given(tables(min_vars=2), RATES, SEEDS)
+@given(holed_tables(min_vars=2), RATES, SEEDS)
 def test_the_same_seed_hides_the_same_cells(hide, table, rate, seed):
     first, second = hide(table, rate, seed), hide(table, rate, seed)
     assert list(first.cells()) == list(second.cells())
@@ -102,7 +79,7 @@ def test_the_same_seed_hides_the_same_cells(hide, table, rate, seed):
 
 @every_mechanism
 @settings(max_examples=40)
-@given(tables(min_vars=2), RATES, SEEDS)
+@given(holed_tables(min_vars=2), RATES, SEEDS)
 def test_the_original_table_recovers_every_hidden_cell(hide, table, rate, seed):
     hidden = hide(table, rate, seed)
     assert hidden.accuracy(table) == 1.0 or hidden.n_hidden == 0
@@ -111,7 +88,7 @@ def test_the_original_table_recovers_every_hidden_cell(hide, table, rate, seed):
 
 @every_mechanism
 @settings(max_examples=40)
-@given(tables(min_vars=2), RATES, SEEDS)
+@given(holed_tables(min_vars=2), RATES, SEEDS)
 def test_the_holed_table_recovers_no_hidden_cell(hide, table, rate, seed):
     hidden = hide(table, rate, seed)
     assert hidden.accuracy(hidden.data) == 0.0 or hidden.n_hidden == 0
@@ -119,7 +96,7 @@ def test_the_holed_table_recovers_no_hidden_cell(hide, table, rate, seed):
 
 @every_mechanism
 @settings(max_examples=40)
-@given(tables(min_vars=2), RATES, SEEDS)
+@given(holed_tables(min_vars=2), RATES, SEEDS)
 def test_cells_come_by_variable_then_row_with_counts_to_match(hide, table, rate, seed):
     hidden = hide(table, rate, seed)
     order = list(zip(hidden.variables.tolist(), hidden.rows.tolist(), strict=True))
@@ -143,7 +120,7 @@ def test_a_generator_is_used_and_advances():
     assert list(first.cells()) != list(second.cells())
 
 
-@given(tables(), SEEDS)
+@given(holed_tables(), SEEDS)
 def test_mcar_at_the_ends_hides_nothing_or_all(table, seed):
     assert hide_mcar(table, 0.0, seed=seed).n_hidden == 0
     assert hide_mcar(table, 1.0, seed=seed).data.n_missing == table.codes.size
@@ -257,26 +234,7 @@ def test_a_strength_of_zero_makes_mnar_blind_to_the_value():
     assert hidden.request["odds"]["smoke"] == {"no": 1.0, "yes": 1.0}
 
 
-@given(
-    st.lists(st.tuples(st.floats(-30, 30), st.integers(0, 50)), min_size=1, max_size=6),
-    st.floats(1e-6, 1 - 1e-6),
-)
-def test_calibration_keeps_the_odds_and_meets_the_rate(groups, rate):
-    log_odds, counts = (np.array(values) for values in zip(*groups, strict=True))
-    probability = calibrate(log_odds.astype(float), counts, rate)
-    mean, shifts = oracle.mean_and_shifts(log_odds, counts, probability)
-    assert mean == pytest.approx(rate * counts.sum(), rel=1e-9)
-    assert all(shift == pytest.approx(shifts[0], abs=1e-3) for shift in shifts)
-
-
-@given(tables())
-def test_rows_are_grouped_as_by_their_cells(table):
-    group, example = group_rows(table, range(table.n_vars))
-    assert oracle.same_grouping(table.codes.tolist(), group.tolist())
-    assert group[example].tolist() == list(range(example.size))
-
-
-@given(tables(), st.integers(0, 5), st.integers(0, 3), SEEDS)
+@given(holed_tables(), st.integers(0, 5), st.integers(0, 3), SEEDS)
 def test_value_protocol_hides_the_number_asked_or_all_there_are(t, number, k, seed):
     try:
         hidden = quietly(hide_value_per_variable, t, number, state=k, seed=seed)
@@ -352,74 +310,6 @@ def test_odds_of_zero_can_make_a_rate_impossible():
     assert caught[0].filename == __file__
     with pytest.raises(ParameterError, match="leave strict out"):
         hide_mar(table, 0.9, depends_on=["smoke"], odds=odds, seed=1, strict=True)
-
-
-def test_the_record_goes_to_json_and_csv(tmp_path):
-    hidden = hide_mar(binary_table(100), 0.1, depends_on=["age"], seed=1)
-    report = json.loads(json.dumps(hidden.to_dict()))
-    assert report["request"]["mechanism"] == "mar"
-    assert report["n_hidden"] == sum(report["hidden"].values()) == hidden.n_hidden
-    hidden.write_csv(tmp_path / "truth.csv")
-    with (tmp_path / "truth.csv").open(newline="") as file:
-        header, *rows = csv.reader(file)
-    assert header == ["row", "variable", "value"]
-    assert rows == [[str(part) for part in cell] for cell in hidden.cells()]
-    assert [file.name for file in tmp_path.iterdir()] == ["truth.csv"]
-
-
-def test_the_record_is_read_only_and_prints_on_one_line():
-    hidden = hide_mcar(binary_table(100), 0.5, seed=1)
-    assert repr(hidden) == f"Hidden(mcar: {hidden.n_hidden} of 300 cells)"
-    for array in (hidden.rows, hidden.variables, hidden.true_codes):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 0
-    with pytest.raises(TypeError):
-        hidden.request["rate"] = 1.0
-
-
-def test_accuracy_of_nothing_hidden_is_nan():
-    table = binary_table(10)
-    assert math.isnan(hide_mcar(table, 0.0, seed=1).accuracy(table))
-    assert hide_mcar(table, 0.0, seed=1).accuracy_by_variable(table) == {}
-
-
-def test_accuracy_compares_labels_not_codes():
-    table = binary_table(100)
-    hidden = hide_mcar(table, 0.3, seed=1)
-    turned = IncompleteData.from_codes(
-        1 - table.codes,
-        names=table.names,
-        states=tuple(states[::-1] for states in table.states),
-    )
-    assert hidden.accuracy(turned) == 1.0
-
-
-def test_accuracy_is_the_share_of_hidden_cells_recovered():
-    table = binary_table(200)
-    hidden = hide_value_per_variable(table, 10, state=1, variables=["smoke", "age"],
-                                     seed=1)  # fmt: skip
-    codes = table.codes.copy(order="F")
-    codes[:, 0] = 0
-    guess = table.with_codes(codes)
-    assert hidden.accuracy(guess) == 0.5
-    assert hidden.accuracy_by_variable(guess) == {"smoke": 0.0, "age": 1.0}
-
-
-def test_accuracy_reads_a_plain_table():
-    table = binary_table(50)
-    hidden = hide_mcar(table, 0.3, seed=1)
-    labels = [
-        [table.states[v][code] for v, code in enumerate(row)]
-        for row in table.codes.tolist()
-    ]
-    frame = pytest.importorskip("pandas").DataFrame(labels, columns=table.names)
-    assert hidden.accuracy(frame) == 1.0
-
-
-def test_accuracy_wants_the_same_rows():
-    hidden = hide_mcar(binary_table(50), 0.3, seed=1)
-    with pytest.raises(DataError, match="has 40 rows, but the incomplete one has 50"):
-        hidden.accuracy(binary_table(40))
 
 
 def test_a_pandas_frame_goes_in_and_its_types_come_out():

@@ -299,3 +299,19 @@ def candidate_lists(draw, max_vars=5, max_sets=5, min_vars=1, whole=True):
             row[()] = draw(st.floats(-1e3, -1.0))
         lists.append([(score, parents) for parents, score in row.items()])
     return lists
+
+
+@st.composite
+def holed_tables(draw, min_vars=1):
+    """Small tables, some cells missing, some declared states unseen."""
+    n_rows, n_vars = draw(st.integers(0, 12)), draw(st.integers(min_vars, 4))
+    card = draw(st.lists(st.integers(1, 4), min_size=n_vars, max_size=n_vars))
+    cell = [st.sampled_from([*range(c), MISSING]) for c in card]
+    rows = draw(st.lists(st.tuples(*cell), min_size=n_rows, max_size=n_rows))
+    codes = np.array(rows, dtype=np.uint8).reshape(n_rows, n_vars)
+    return IncompleteData.from_codes(
+        codes,
+        names=tuple("abcd"[:n_vars]),
+        states=tuple(tuple(f"s{k}" for k in range(c)) for c in card),
+        weights=draw(st.none() | st.just(np.arange(1.0, n_rows + 1.0))),
+    )

@@ -1,0 +1,80 @@
+"""Every kind of table is read the same, in memory and in files."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from support.tables import fails, make_table
+
+from bayesmend import IncompleteData
+from bayesmend.errors import MissingDependencyError
+
+
+@make_table
+def test_every_kind_of_frame_gives_the_same_codes(make):
+    table = make({"t": ["b", None, "a"], "n": [3, 1, 3], "b": [True, False, True]})
+    data = IncompleteData.from_table(table)
+    assert data.states == (("a", "b"), (1, 3), (False, True))
+    assert data.codes.tolist() == [[1, 1, 1], [255, 0, 0], [0, 1, 1]]
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_categories_declare_states_in_their_order(ordered):
+    column = pd.Categorical(["u", None, "?"], ["z", "u", "?", "a"], ordered=ordered)
+    data = IncompleteData.from_table(pd.DataFrame({"c": column}))
+    assert data.states == (("z", "u", "a"),)
+    assert data.codes.ravel().tolist() == [1, 255, 255]
+
+
+def test_enums_and_dictionaries_declare_states_but_polars_categoricals_do_not():
+    values = ["u", None, "a"]
+    enum = pl.DataFrame({"c": pl.Series(values, dtype=pl.Enum(["z", "u", "a"]))})
+    assert IncompleteData.from_table(enum).states == (("z", "u", "a"),)
+    category = pl.DataFrame({"c": pl.Series(values, dtype=pl.Categorical)})
+    assert IncompleteData.from_table(category).states == (("a", "u"),)
+    parts = [pa.array(["u"]).dictionary_encode(), pa.array(["a"]).dictionary_encode()]
+    table = pa.table({"c": pa.chunked_array(parts)})
+    assert IncompleteData.from_table(table).states == (("u", "a"),)
+
+
+@pytest.mark.parametrize(
+    "missing", [None, np.nan, pd.NA, pd.NaT, float("nan"), np.datetime64("NaT")]
+)
+def test_every_null_is_missing(missing):
+    values = np.array([["x"], [missing]], dtype=object)
+    for table in (values, pd.DataFrame(values), {"a": ["x", missing]}):
+        data = IncompleteData.from_table(table)
+        assert data.codes.ravel().tolist() == [0, 255]
+
+
+def test_masked_cells_are_missing():
+    array = np.ma.array([[1, 2], [3, 4]], mask=[[False, True], [False, False]])
+    assert IncompleteData.from_table(array).codes.tolist() == [[0, 255], [1, 0]]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".feather", ".ipc"])
+@pytest.mark.parametrize("has_polars", [True, False])
+def test_parquet_and_arrow_files_are_read(tmp_path, monkeypatch, suffix, has_polars):
+    frame = pl.DataFrame({"a": ["x", None], "n": [1, 2]})
+    path = tmp_path / f"t{suffix}"
+    frame.write_parquet(path) if suffix == ".parquet" else frame.write_ipc(path)
+    if not has_polars:
+        monkeypatch.setitem(__import__("sys").modules, "polars", None)
+    data = IncompleteData.from_table(str(path))
+    assert data.states == (("x",), (1, 2))
+    assert isinstance(data.to_table(), pl.DataFrame if has_polars else pa.Table)
+
+
+def test_without_polars_and_pyarrow_the_remedy_is_named(tmp_path, monkeypatch):
+    path = tmp_path / "t.parquet"
+    pl.DataFrame({"a": ["x"]}).write_parquet(path)
+    for name in ("polars", "pyarrow"):
+        monkeypatch.setitem(__import__("sys").modules, name, None)
+    with pytest.raises(MissingDependencyError, match="needs polars or pyarrow"):
+        IncompleteData.from_table(path)
+
+
+def test_a_broken_parquet_file_is_named(tmp_path):
+    (tmp_path / "t.parquet").write_bytes(b"PAR1 nothing")
+    assert "t.parquet is not a readable Parquet file" in fails(tmp_path / "t.parquet")
