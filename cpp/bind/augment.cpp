@@ -34,8 +34,8 @@ std::vector<Completion> rows_of(const ByteTable& starts) {
 
 // A child and its parents.
 struct FamilyView {
-  std::uint32_t child;
-  std::vector<std::uint32_t> parents;
+  Var child;
+  std::vector<Var> parents;
 };
 
 // What the branch and bound knows of one family: the bound without prices, with them, and with them
@@ -96,7 +96,7 @@ class Augmenter {
 
   FamilyView family(std::size_t number) const {
     const auto members = problem_.members(at(number));
-    return {static_cast<std::uint32_t>(members.back()), {members.begin(), members.end() - 1}};
+    return {members.back(), {members.begin(), members.end() - 1}};
   }
 
   // With the cells decided in `fixed` and prices[child, cell, value].
@@ -105,7 +105,7 @@ class Augmenter {
     const auto& family = at(number);
     const Completion cells = copy_of(fixed);
     const Prices all_prices = prices_of(prices);
-    const FamilyPrices own_prices(problem_, all_prices, static_cast<std::size_t>(family.child));
+    const FamilyPrices own_prices(problem_, all_prices, family.child);
     FamilyBound merged, built, root, restricted;
     FamilyBound::Scratch scratch;
     merged.build(problem_, family, cells, true, max_entries);
@@ -137,7 +137,7 @@ class Augmenter {
     Prices prices(problem_);
     for (std::size_t child = 0; child < given.shape(0); ++child)
       for (std::size_t cell = 0; cell < given.shape(1); ++cell)
-        for (std::size_t v = 0; v < static_cast<std::size_t>(problem_.cells()[cell].card); ++v)
+        for (std::size_t v = 0; v < problem_.cells()[cell].card; ++v)
           prices.at(child, cell, v) = given(child, cell, v);
     prices.settle();
     return prices;
@@ -152,7 +152,7 @@ class Augmenter {
 struct ImprovedCompletion {
   Completion completion;
   double score;
-  Ending ending;
+  StopReason stopped;
 };
 
 // Completions of one table for one given DAG, over any number of variables.
@@ -176,7 +176,7 @@ class DagMender {
     call.run_aside(
         [&](const Stop& stop) { PatternClimber(problem_, stop).improve(chosen_, cells); });
     const double total = score_of(cells);
-    return {std::move(cells), total, ending_of(call.stop())};
+    return {std::move(cells), total, call.reason()};
   }
 
   Margins margins(const Bytes& completion) const {
@@ -204,12 +204,6 @@ class DagMender {
 };
 
 void bind_results(nb::module_& m) {
-  nb::enum_<Ending>(m, "Ending", "What ended a search before it was done.")
-      .value("nothing", Ending::nothing)
-      .value("time", Ending::time)
-      .value("memory", Ending::memory)
-      .value("nodes", Ending::nodes)
-      .value("interrupt", Ending::interrupt);
   nb::enum_<Move>(m, "Move", "Which step led to a score.")
       .value("start", Move::start)
       .value("structure", Move::structure)
@@ -229,7 +223,7 @@ void bind_results(nb::module_& m) {
                    })
       .def_ro("parents", &SearchResult::parents)
       .def_ro("trace", &SearchResult::trace)
-      .def_ro("ending", &SearchResult::ending);
+      .def_ro("stopped", &SearchResult::stopped);
   nb::class_<LocalResult, SearchResult>(m, "LocalResult", "What a local search found.")
       .def_ro("is_certified", &LocalResult::is_certified)
       .def_ro("best_start", &LocalResult::best_start)
@@ -249,7 +243,7 @@ void bind_results(nb::module_& m) {
   nb::class_<ImprovedCompletion>(m, "ImprovedCompletion", "The best completion found for a DAG.")
       .def_prop_ro("completion", array_of(&ImprovedCompletion::completion))
       .def_ro("score", &ImprovedCompletion::score)
-      .def_ro("ending", &ImprovedCompletion::ending);
+      .def_ro("stopped", &ImprovedCompletion::stopped);
   nb::class_<Margins>(m, "Margins", "What each cell would cost in its best other state.")
       .def_prop_ro("losses", array_of(&Margins::losses))
       .def_prop_ro("runners_up", array_of(&Margins::runners_up));

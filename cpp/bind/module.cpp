@@ -1,27 +1,33 @@
 #include "bind/bind.hpp"
+#include "core/base/stop.hpp"
 
 namespace bayesmend::bind {
 void bind_augment(nb::module_& m);
 void bind_clusters(nb::module_& m);
 void bind_csv(nb::module_& m);
-void bind_holes(nb::module_& m);
+void bind_inference(nb::module_& m);
 void bind_patterns(nb::module_& m);
 void bind_sample(nb::module_& m);
 void bind_score(nb::module_& m);
 void bind_structure(nb::module_& m);
-void bind_weighting(nb::module_& m);
 }  // namespace bayesmend::bind
 
 NB_MODULE(_core, m) {
   using namespace bayesmend::bind;
+  using bayesmend::StopReason;
   m.doc() = "The compiled core: encoded integers in, numbers out.";
+  nb::enum_<StopReason>(m, "StopReason", "What ended a search before it was done.")
+      .value("nothing", StopReason::nothing)
+      .value("time", StopReason::time)
+      .value("memory", StopReason::memory)
+      .value("nodes", StopReason::nodes)
+      .value("interrupt", StopReason::interrupt);
   bind_augment(m);
   bind_clusters(m);
   bind_csv(m);
-  bind_holes(m);
+  bind_inference(m);
   bind_patterns(m);
   bind_sample(m);
   bind_score(m);
   bind_structure(m);
-  bind_weighting(m);
 }

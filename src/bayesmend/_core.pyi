@@ -8,7 +8,7 @@ import numpy
 from numpy.typing import NDArray
 
 
-class Ending(enum.Enum):
+class StopReason(enum.Enum):
     """What ended a search before it was done."""
 
     nothing = 0
@@ -60,7 +60,7 @@ class SearchResult:
     def trace(self) -> list[TraceEntry]: ...
 
     @property
-    def ending(self) -> Ending: ...
+    def stopped(self) -> StopReason: ...
 
 class LocalResult(SearchResult):
     """What a local search found."""
@@ -120,7 +120,7 @@ class ImprovedCompletion:
     def score(self) -> float: ...
 
     @property
-    def ending(self) -> Ending: ...
+    def stopped(self) -> StopReason: ...
 
 class Margins:
     """What each cell would cost in its best other state."""
@@ -288,31 +288,121 @@ def write_csv_rows(cells: Annotated[NDArray[numpy.uint8], dict(shape=(None, None
 
 MAX_TREE_ENTRIES: float = 68719476736.0
 
+class TableSize:
+    """What tables an answer needs."""
+
+    @property
+    def largest(self) -> float:
+        """Entries of the largest."""
+
+    @property
+    def scope(self) -> list[int]:
+        """Its variables."""
+
+    @property
+    def total(self) -> float:
+        """Entries of all that a thread holds at a time."""
+
+class Explanation:
+    """The most probable completion of each row."""
+
+    @property
+    def cells(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]:
+        """Completed table of shape (n_vars, n_rows)."""
+
+    @property
+    def log_probability(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Of each row."""
+
+class Expectation:
+    """What a network expects of a table."""
+
+    @property
+    def counts(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Laid out as cpts."""
+
+    @property
+    def log_likelihood(self) -> float:
+        """Of what is observed."""
+
+class EmRun:
+    """Expectation-maximisation of the parameters."""
+
+    @property
+    def cpts(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def counts(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Expected under cpts."""
+
+    @property
+    def objective(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Per iteration."""
+
+    @property
+    def log_likelihood(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Per iteration."""
+
+    @property
+    def converged(self) -> bool: ...
+
+    @property
+    def stopped(self) -> StopReason: ...
+
+class Weighted:
+    """Distributions of missing cells by likelihood weighting."""
+
+    @property
+    def probabilities(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Variable by variable."""
+
+    @property
+    def errors(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Standard errors, in the same order."""
+
+    @property
+    def log_evidence(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Of each row."""
+
+    @property
+    def effective(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Number of draws of each row."""
+
+class WeightedDraws:
+    """Completed tables by likelihood weighting."""
+
+    @property
+    def cells(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """One table after the other."""
+
+    @property
+    def log_evidence(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Of each row."""
+
+    @property
+    def effective(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Number of draws of each row."""
+
+class Weigher:
+    """Answers about the rows of one table by likelihood weighting."""
+
+    def __init__(self, card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cpt_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_samples: int, seed: int, n_threads: int) -> None: ...
+
+    def marginals(self, targets: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Weighted: ...
+
+    def draw(self, n_draws: int) -> WeightedDraws: ...
+
 class Holes:
     """A table with holes, compiled for the structure of a network."""
 
     def __init__(self, card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     @property
-    def largest_factor(self) -> tuple[float, list[int]]:
-        """Entries of the largest table that an answer needs, and its variables."""
-
-    @property
-    def tree_entries(self) -> float:
-        """Entries of all tables that a thread holds at a time."""
-
-    @property
-    def n_pieces(self) -> int: ...
-
-    @property
-    def n_instances(self) -> int: ...
+    def size(self) -> TableSize: ...
 
     def log_evidence(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]: ...
 
-    def explain(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
-        """
-        Completed table of shape (n_vars, n_rows), and the log-probability of each row.
-        """
+    def explain(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> Explanation: ...
 
     def marginals(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
         """
@@ -327,20 +417,12 @@ class Holes:
         Joint distribution of some variables given the first row, the first varying fastest.
         """
 
-    def joint_size(self, variables: Sequence[int]) -> tuple[float, list[int], float]:
-        """
-        Entries of the largest table that joint() needs, its variables, entries in all.
-        """
+    def joint_size(self, variables: Sequence[int]) -> TableSize:
+        """What joint() needs."""
 
-    def expect(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
-        """
-        Expected counts, laid out as cpts, and the log-likelihood of what is observed.
-        """
+    def expect(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> Expectation: ...
 
-    def fit(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ess: float, max_iter: int, tol: float, time_limit: float, n_threads: int) -> tuple:
-        """
-        Expectation-maximisation: cpts, expected counts, log-likelihood and objective per iteration, whether it converged, was stopped, was interrupted.
-        """
+    def fit(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ess: float, max_iter: int, tol: float, time_limit: float, n_threads: int) -> EmRun: ...
 
 def distinct_rows(cells: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 0) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]: ...
 
@@ -391,13 +473,3 @@ def solve_subsets(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), o
 def search_orders(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], member_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_chains: int, patience: int, max_window: int, seconds: float, seed: int, n_threads: int, report: object | None) -> tuple[NDArray[numpy.int64], int, bool, bool]: ...
 
 def climb_greedily(scorer: Scorer, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], required: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Sequence[Sequence[int]], tabu_length: int, tabu_moves: int, restarts: int, seconds: float, seed: int, n_threads: int, report: object | None) -> tuple[list[list[int]], float, int, bool, bool]: ...
-
-def weigh(card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cpt_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_samples: int, seed: int, n_threads: int) -> tuple:
-    """
-    Likelihood weighting: probabilities and standard errors of the missing cells, variable by variable; log-probability and effective number of draws of each row.
-    """
-
-def weighted_draws(card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cpt_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_samples: int, n_draws: int, seed: int, n_threads: int) -> tuple:
-    """
-    Completed tables by likelihood weighting; log-probability and effective number of draws of each row.
-    """

@@ -27,7 +27,8 @@ def weigh(network, rows, n_samples, seed, n_threads=1):
     cells = np.ascontiguousarray(codes.T.astype(np.uint8))
     every = np.empty(0, np.uint8)
     flat = flatten(network.dag, network.cpts)
-    return _core.weigh(*flat, order, cells, every, n_samples, seed, n_threads)
+    weigher = _core.Weigher(*flat, order, cells, n_samples, seed, n_threads)
+    return weigher.marginals(every)
 
 
 @given(networks_with_holes(max_vars=5, max_rows=3), st.integers(0, 2**64 - 1))
@@ -35,7 +36,7 @@ def weigh(network, rows, n_samples, seed, n_threads=1):
 def test_sums_match_the_twin(case, seed):
     network, rows = case
     n_samples = 7
-    found, errors, evidence, effective = weigh(network, rows, n_samples, seed)
+    found = weigh(network, rows, n_samples, seed)
     order = network.dag.topological_order()
     probabilities, deviations = [], []
     drawn = [
@@ -57,15 +58,15 @@ def test_sums_match_the_twin(case, seed):
                 spread = sum((w * ((f[v] == state) - p)) ** 2 for f, w in samples)
                 probabilities.append(p)
                 deviations.append(math.sqrt(spread) / total)
-    np.testing.assert_allclose(found, probabilities, atol=1e-12)
-    np.testing.assert_allclose(errors, deviations, atol=1e-7)
+    np.testing.assert_allclose(found.probabilities, probabilities, atol=1e-12)
+    np.testing.assert_allclose(found.errors, deviations, atol=1e-7)
     for number, (samples, row) in enumerate(zip(drawn, rows, strict=True)):
         weights = [w for _, w in samples]
         mean, squares = sum(weights) / n_samples, sum(w * w for w in weights)
-        assert math.exp(evidence[number]) == pytest.approx(mean, rel=1e-9)
+        assert math.exp(found.log_evidence[number]) == pytest.approx(mean, rel=1e-9)
         expected = sum(weights) ** 2 / squares if squares else 0.0
         if None in row:
-            assert effective[number] == pytest.approx(expected, rel=1e-9)
+            assert found.effective[number] == pytest.approx(expected, rel=1e-9)
 
 
 @given(networks_with_holes(max_vars=5, max_rows=2))
@@ -140,10 +141,9 @@ def test_draws_tell_their_effective_samples():
     data = bm.hide_mcar(asia.sample(40, seed=1), 0.3, seed=1).data
     cells = np.ascontiguousarray(data.codes.T)
     order = np.array(asia.dag.topological_order(), dtype=np.int32)
-    network, options = (*flatten(asia.dag, asia.cpts), order, cells), (7, 1)
-    every = np.ones(asia.n_vars, np.uint8)
-    wanted = _core.weigh(*network, every, 3000, *options)[3]
-    drawn = _core.weighted_draws(*network, 3000, 2, *options)[2]
+    weigher = _core.Weigher(*flatten(asia.dag, asia.cpts), order, cells, 3000, 7, 1)
+    wanted = weigher.marginals(np.ones(asia.n_vars, np.uint8)).effective
+    drawn = weigher.draw(2).effective
     np.testing.assert_allclose(drawn, wanted, rtol=1e-9)
 
 
@@ -278,6 +278,10 @@ def test_the_core_refuses_arrays_that_do_not_fit(change):
         "seed": 1,
         "n_threads": 1,
     }
-    _core.weigh(**good)
+
+    def answer(targets, **arguments):
+        return _core.Weigher(**arguments).marginals(targets)
+
+    answer(**good)
     with pytest.raises(ValueError, match=r"\w"):
-        _core.weigh(**good | change)
+        answer(**good | change)

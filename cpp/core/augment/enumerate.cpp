@@ -74,7 +74,7 @@ EnumerationResult enumerate_completions(const AugmentProblem& problem, std::size
       total.best = std::move(result.best);
   }
   total.parents = parents_of(problem, total.best);
-  total.ending = ending_of(stop);
+  total.stopped = stop.look();
   return total;
 }
 

@@ -397,38 +397,38 @@ class Search {
     result_.start_is_certified = start.is_certified;
     result_.best = std::move(start.best);
     result_.trace = std::move(start.trace);
-    result_.ending = search();
-    if (result_.ending == Ending::nothing) result_.bound = closed_bound();
+    result_.stopped = search();
+    if (result_.stopped == StopReason::nothing) result_.bound = closed_bound();
     result_.bound = std::max(result_.bound, result_.best.score);
     result_.parents = parents_of(problem_, result_.best);
     return std::move(result_);
   }
 
  private:
-  Ending search() {
+  StopReason search() {
     auto root = std::make_unique<Node>();
     result_.n_families = problem_.families().size();
     result_.root_bound = workers_[0]->bound_root(result_.best.score, root->alive);
     result_.n_alive = root->alive.size();
     result_.bound = result_.priced_root_bound = result_.root_bound;
-    if (stop_.is_over() && std::isinf(result_.root_bound)) return ending_of(stop_);
-    if (result_.root_bound <= result_.best.score + options_.gap) return Ending::nothing;
+    if (stop_.is_over() && std::isinf(result_.root_bound)) return stop_.reason();
+    if (result_.root_bound <= result_.best.score + options_.gap) return StopReason::nothing;
     root->bound = root->estimate = result_.root_bound;
     root->number = n_created_++;
     root->fixed.assign(problem_.n_cells(), AugmentProblem::kFree);
-    if (!build_tables(*root)) return ending_of(stop_);
+    if (!build_tables(*root)) return stop_.reason();
     root->prices = std::make_shared<const Prices>(problem_);
     push(std::move(root));
     while (!queue_.empty()) {
       const double bound = queue_.front()->bound;
       if (bound <= result_.best.score + options_.gap) break;
       result_.bound = bound;
-      if (stop_.is_over()) return ending_of(stop_);
-      if (options_.max_nodes > 0 && result_.n_nodes >= options_.max_nodes) return Ending::nodes;
-      if (bytes_ > options_.max_bytes) return Ending::memory;
+      if (stop_.is_over()) return stop_.reason();
+      if (options_.max_nodes > 0 && result_.n_nodes >= options_.max_nodes) return StopReason::nodes;
+      if (bytes_ > options_.max_bytes) return StopReason::memory;
       expand_batch();
     }
-    return Ending::nothing;
+    return StopReason::nothing;
   }
 
   // Tables of the families alive at the root, in smaller blocks where they would take too much of

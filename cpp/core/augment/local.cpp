@@ -19,14 +19,8 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-Ending ending_of(const Stop& stop) {
-  if (!stop.is_over()) return Ending::nothing;
-  return stop.reason() == StopReason::interrupt ? Ending::interrupt : Ending::time;
-}
-
-std::vector<std::vector<std::uint32_t>> parents_of(const AugmentProblem& problem,
-                                                   const Pair& pair) {
-  std::vector<std::vector<std::uint32_t>> parents;
+std::vector<std::vector<Var>> parents_of(const AugmentProblem& problem, const Pair& pair) {
+  std::vector<std::vector<Var>> parents;
   for (const auto f : pair.families) {
     const auto members = problem.members(problem.families()[f]);
     parents.emplace_back(members.begin(), members.end() - 1);
@@ -383,7 +377,7 @@ LocalResult mend_from(const AugmentProblem& problem,
   LocalResult result = std::move(results[best]);
   result.n_solves = menders.n_solves();
   result.parents = parents_of(problem, result.best);
-  result.ending = ending_of(stop);
+  result.stopped = stop.look();
   return result;
 }
 

@@ -27,18 +27,14 @@ struct Pair {
   AugmentProblem::Completion completion;
 };
 // Of each variable, ascending.
-std::vector<std::vector<std::uint32_t>> parents_of(const AugmentProblem& problem, const Pair& pair);
-
-// What ended a search before it was done.
-enum class Ending : std::uint8_t { nothing, time, memory, nodes, interrupt };
-Ending ending_of(const Stop& stop);
+std::vector<std::vector<Var>> parents_of(const AugmentProblem& problem, const Pair& pair);
 
 // What every search over pairs hands back.
 struct SearchResult {
   Pair best;
-  std::vector<std::vector<std::uint32_t>> parents;  // of each variable in the best DAG
-  std::vector<TraceEntry> trace;                    // of the way to it
-  Ending ending = Ending::nothing;
+  std::vector<std::vector<Var>> parents;  // of each variable in the best DAG
+  std::vector<TraceEntry> trace;          // of the way to it
+  StopReason stopped = StopReason::nothing;
 };
 
 // Local search over pairs of one problem: the best DAG for a completion (exact), the best

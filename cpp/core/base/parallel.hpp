@@ -97,4 +97,15 @@ bool parallel_for(std::size_t n_tasks, std::size_t n_threads, const Stop& stop, 
   return !is_over;
 }
 
+// The same for short tasks, handed out `n_at_once` at a time.
+template <class Work>
+bool parallel_for_blocks(std::size_t n_tasks, std::size_t n_at_once, std::size_t n_threads,
+                         const Stop& stop, Work&& work) {
+  const std::size_t n_blocks = (n_tasks + n_at_once - 1) / n_at_once;
+  return parallel_for(n_blocks, n_threads, stop, [&](std::size_t block, std::size_t thread) {
+    const std::size_t end = std::min(n_tasks, (block + 1) * n_at_once);
+    for (std::size_t task = block * n_at_once; task < end; ++task) work(task, thread);
+  });
+}
+
 }  // namespace bayesmend

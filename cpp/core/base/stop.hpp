@@ -9,8 +9,9 @@
 
 namespace bayesmend {
 
-// Why work ended early; the later of two counts for more.
-enum class StopReason : std::uint8_t { nothing, time, interrupt };
+// Why work ended early. A stop knows time and interrupt, of which the latter counts for more;
+// searches have limits of their own.
+enum class StopReason : std::uint8_t { nothing, time, memory, nodes, interrupt };
 
 // Tells work when to end: at a time limit, when a hook says so, or with the work it is a part of.
 // Whoever was told that it is over finds the reason remembered.
@@ -68,6 +69,8 @@ class Stop {
 
   // Whether somebody has been told that it is over; does not look at the clock.
   bool has_ended() const { return reason() != StopReason::nothing; }
+  // Why it is over, if it is.
+  StopReason look() const { return is_over(), reason(); }
   StopReason reason() const { return reason_.load(std::memory_order_relaxed); }
   // Since the work began.
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }

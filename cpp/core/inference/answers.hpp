@@ -16,7 +16,8 @@ std::vector<double> log_evidence(const Holes& holes, std::span<const double> cpt
                                  std::size_t n_threads, const Stop& stop);
 
 struct Explanation {
-  std::vector<std::uint8_t> cells;      // the completed table, one variable after the other
+  std::vector<std::uint8_t> cells;  // the completed table, one variable after the other
+  std::size_t n_vars = 0;
   std::vector<double> log_probability;  // of each completed row
 };
 // The most probable completion of each row; rows that are impossible keep their holes.
@@ -37,14 +38,9 @@ std::vector<std::uint8_t> draw_completions(const Holes& holes, std::span<const d
 // The joint distribution of some variables given the first row of a table, the first variable
 // varying fastest; observed ones take their value with probability 1. Zeros when impossible.
 std::vector<double> joint_distribution(const Holes& holes, std::span<const double> cpts,
-                                       std::span<const std::int32_t> variables);
+                                       std::span<const Var> variables);
 
 // What joint_distribution needs.
-struct JointSize {
-  double largest;                   // entries of the largest table
-  std::vector<std::int32_t> scope;  // and its variables
-  double total;                     // entries of all that is held at a time
-};
-JointSize joint_size(const Holes& holes, std::span<const std::int32_t> variables);
+TableSize joint_size(const Holes& holes, std::span<const Var> variables);
 
 }  // namespace bayesmend

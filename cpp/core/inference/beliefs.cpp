@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 namespace bayesmend {
@@ -10,13 +9,12 @@ namespace {
 
 // Tables whose largest entry is below this are computed by logarithms.
 constexpr double kSmall = 0x1.0p-400;
-constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-Elimination::Elimination(std::span<const std::int32_t> card,
+Elimination::Elimination(std::span<const std::uint32_t> card,
                          const std::vector<std::vector<std::uint32_t>>& scopes,
-                         const std::vector<std::vector<std::int64_t>>& strides,
+                         const std::vector<std::vector<std::size_t>>& strides,
                          std::span<const std::uint32_t> keep, double max_joint)
     : card_(card.begin(), card.end()),
       tree_(make_clique_tree(card, scopes, keep, max_joint)),
@@ -37,12 +35,12 @@ Elimination::Elimination(std::span<const std::int32_t> card,
 
 Elimination::Walk Elimination::make_walk(
     const Clique& clique, const std::vector<std::vector<std::uint32_t>>& scopes,
-    const std::vector<std::vector<std::int64_t>>& strides) const {
+    const std::vector<std::vector<std::size_t>>& strides) const {
   Walk walk;
-  for (const auto v : clique.scope) walk.sizes.push_back(static_cast<std::uint32_t>(card_[v]));
+  for (const auto v : clique.scope) walk.sizes.push_back(card_[v]);
   walk.strides.assign((clique.factors.size() + clique.children.size()) * walk.sizes.size(), 0);
   auto next = walk.strides.begin();  // of the input at hand
-  const auto stride_of = [&](std::uint32_t position) -> std::int64_t& {
+  const auto stride_of = [&](std::uint32_t position) -> std::size_t& {
     return next[std::ranges::find(clique.scope, position) - clique.scope.begin()];
   };
   for (const auto f : clique.factors) {
@@ -51,7 +49,7 @@ Elimination::Walk Elimination::make_walk(
   }
   for (const auto child : clique.children) {
     const auto& below = tree_.cliques[child];
-    std::int64_t stride = 1;
+    std::size_t stride = 1;
     for (const auto position : std::span(below.scope).subspan(below.n_own)) {
       stride_of(position) += stride;
       stride *= card_[position];
@@ -81,7 +79,7 @@ void Beliefs::walk_runs(std::size_t c, std::size_t first, std::size_t last, Visi
   const auto& walk = shape_->walk(c);
   const std::size_t n_digits = walk.sizes.size(), n_inputs = last - first;
   const std::size_t n_entries = table(c).size();
-  const std::int64_t* strides = walk.strides_of(first);
+  const std::size_t* strides = walk.strides_of(first);
   odometer_.reset(n_digits);
   offsets_.assign(n_inputs, 0);
   for (std::size_t entry = 0;;) {
@@ -107,7 +105,7 @@ void Beliefs::multiply(std::size_t c, std::span<const double* const> factors) {
   walk_runs(c, 0, inputs_.size(), [&](std::size_t entry) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const double* from = inputs_[i] + offsets_[i];
-      const std::int64_t stride = *walk.strides_of(i);
+      const std::size_t stride = *walk.strides_of(i);
       for (double& value : out.subspan(entry, walk.sizes[0])) {
         value *= *from;
         from += stride;
@@ -149,14 +147,14 @@ void Beliefs::multiply_logs(std::size_t c) {
   log_scale_ += top;
 }
 
-void Beliefs::apply_clamp(std::size_t c, std::span<const std::int32_t> clamp) {
+void Beliefs::apply_clamp(std::size_t c, std::span<const std::uint8_t> clamp) {
   const auto out = entries(c);
   for (const auto position : std::span(shape_->clique(c).scope).first(shape_->clique(c).n_own)) {
-    if (clamp[position] < 0) continue;
+    if (clamp[position] == kMissing) continue;
     const std::size_t stride = shape_->home_stride(position);
-    const auto size = static_cast<std::size_t>(shape_->card()[position]);
+    const std::size_t size = shape_->card()[position];
     for (std::size_t entry = 0; entry < out.size(); ++entry)
-      if (entry / stride % size != static_cast<std::size_t>(clamp[position])) out[entry] = 0.0;
+      if (entry / stride % size != clamp[position]) out[entry] = 0.0;
   }
 }
 
@@ -176,7 +174,7 @@ double Beliefs::send(std::size_t c) {
 }
 
 double Beliefs::collect(const Elimination& shape, std::span<const double* const> factors, Pass pass,
-                        std::span<const std::int32_t> clamp) {
+                        std::span<const std::uint8_t> clamp) {
   if (shape.tree().n_entries > kMaxTreeEntries)
     throw std::length_error("the tables of this query do not fit into memory.");
   shape_ = &shape;
@@ -204,10 +202,10 @@ void Beliefs::distribute() {
 void Beliefs::send_back(std::size_t c, std::size_t input, std::size_t child) {
   const auto& walk = shape_->walk(c);
   const auto received = message(child);
-  const std::int64_t stride = *walk.strides_of(input);
+  const std::size_t stride = *walk.strides_of(input);
   margin_.assign(received.size(), 0.0);
   walk_runs(c, input, input + 1, [&](std::size_t entry) {
-    double* cell = &margin_[static_cast<std::size_t>(offsets_[0])];
+    double* cell = &margin_[offsets_[0]];
     for (const double value : table(c).subspan(entry, walk.sizes[0])) {
       *cell = combine(*cell, value);
       cell += stride;
@@ -247,7 +245,7 @@ void Beliefs::add_factor_marginals(std::size_t c, double weight, std::span<const
   walk_runs(c, 0, factors.size(), [&](std::size_t entry) {
     for (std::size_t i = 0; i < factors.size(); ++i) {
       double* to = counts.data() + first[factors[i]] + offsets_[i];
-      const std::int64_t stride = *walk.strides_of(i);
+      const std::size_t stride = *walk.strides_of(i);
       for (const double value : from.subspan(entry, walk.sizes[0])) {
         *to += scale * value;
         to += stride;
@@ -271,7 +269,7 @@ std::span<const double> Beliefs::own_block(std::size_t c,
 void Beliefs::write_states(const Clique& clique, std::size_t entry,
                            std::span<std::uint8_t> states) const {
   for (std::size_t d = 0; d < clique.n_own; ++d) {
-    const auto size = static_cast<std::size_t>(shape_->card()[clique.scope[d]]);
+    const std::size_t size = shape_->card()[clique.scope[d]];
     states[clique.scope[d]] = static_cast<std::uint8_t>(entry % size);
     entry /= size;
   }
@@ -296,15 +294,15 @@ double best_states(const Elimination& shape, std::span<const double* const> fact
   if (best == kImpossible) return best;
   // In a single clique the first of the best entries is the one wanted.
   if (beliefs.decode(states) || shape.tree().cliques.size() == 1) return best;
-  std::vector<std::int32_t> clamp(states.size(), -1);
+  std::vector<std::uint8_t> clamp(states.size(), kMissing);
   std::vector<double> values;
   for (std::uint32_t p = 0; p < states.size(); ++p) {
     // Positions whose best state is unique need no new pass.
-    if (p == 0 || clamp[p - 1] >= 0) {
+    if (p == 0 || clamp[p - 1] != kMissing) {
       beliefs.collect(shape, factors, Pass::max, clamp);
       beliefs.distribute();
     }
-    values.assign(static_cast<std::size_t>(shape.card()[p]), 0.0);
+    values.assign(shape.card()[p], 0.0);
     beliefs.marginal(p, values);
     const auto is_best = [](double value) { return value >= 1.0 - kTie; };
     const auto first = std::ranges::find_if(values, is_best);

@@ -3,16 +3,21 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "core/base/odometer.hpp"
 #include "core/inference/cliques.hpp"
+#include "core/table/table.hpp"
 
 namespace bayesmend {
 
 // More entries than this, of all cliques together, are never filled.
 inline constexpr double kMaxTreeEntries = 0x1.0p36;
+
+// The logarithm of a product that is zero everywhere.
+inline constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
 // What messages do with the positions that they leave behind.
 enum class Pass { sum, max };
@@ -22,25 +27,25 @@ enum class Pass { sum, max };
 class Elimination {
  public:
   // strides[f][p]: how far position scopes[f][p] moves in factor f.
-  Elimination(std::span<const std::int32_t> card,
+  Elimination(std::span<const std::uint32_t> card,
               const std::vector<std::vector<std::uint32_t>>& scopes,
-              const std::vector<std::vector<std::int64_t>>& strides,
+              const std::vector<std::vector<std::size_t>>& strides,
               std::span<const std::uint32_t> keep, double max_joint);
 
   // A walk through the entries of a clique, whose digits are the positions of its scope.
   struct Walk {
-    std::vector<std::uint32_t> sizes;   // states per digit
-    std::vector<std::int64_t> strides;  // [input][digit]; factors first, then children
+    std::vector<std::uint32_t> sizes;  // states per digit
+    std::vector<std::size_t> strides;  // [input][digit]; factors first, then children
 
     // What an input moves by per digit.
-    const std::int64_t* strides_of(std::size_t input) const {
+    const std::size_t* strides_of(std::size_t input) const {
       return strides.data() + input * sizes.size();
     }
   };
 
   const CliqueTree& tree() const { return tree_; }
   const Clique& clique(std::size_t number) const { return tree_.cliques[number]; }
-  std::span<const std::int32_t> card() const { return card_; }
+  std::span<const std::uint32_t> card() const { return card_; }
   const Walk& walk(std::size_t clique) const { return walks_[clique]; }
   // The clique that eliminates a position, and the position's step there.
   std::uint32_t home(std::uint32_t position) const { return home_[position]; }
@@ -63,10 +68,10 @@ class Elimination {
 
  private:
   Walk make_walk(const Clique& clique, const std::vector<std::vector<std::uint32_t>>& scopes,
-                 const std::vector<std::vector<std::int64_t>>& strides) const;
+                 const std::vector<std::vector<std::size_t>>& strides) const;
   void note_positions(std::uint32_t clique);
 
-  std::vector<std::int32_t> card_;
+  std::vector<std::uint32_t> card_;
   CliqueTree tree_;
   std::vector<Walk> walks_;
   std::vector<std::size_t> table_start_{0}, message_start_{0};  // one more than there are cliques
@@ -80,10 +85,10 @@ class Elimination {
 class Beliefs {
  public:
   // Messages from the leaves to the roots. factors[f] points to the first entry of factor f;
-  // clamp, when given, holds a state per position, or -1. Returns the log of the sum (or of the
-  // largest entry) of the product; minus infinity when it is zero everywhere.
+  // clamp, when given, holds a state per position, or kMissing. Returns the log of the sum (or of
+  // the largest entry) of the product, or kImpossible.
   double collect(const Elimination& shape, std::span<const double* const> factors, Pass pass,
-                 std::span<const std::int32_t> clamp = {});
+                 std::span<const std::uint8_t> clamp = {});
   // Messages back: afterwards every table is proportional to its marginal (or max-marginal).
   void distribute();
 
@@ -113,15 +118,15 @@ class Beliefs {
   std::span<double> message(std::size_t clique) {
     return shape_->message(std::span(messages_), clique);
   }
-  double input_at(std::size_t input, std::size_t state, std::int64_t stride) const {
-    return inputs_[input][offsets_[input] + static_cast<std::int64_t>(state) * stride];
+  double input_at(std::size_t input, std::size_t state, std::size_t stride) const {
+    return inputs_[input][offsets_[input] + state * stride];
   }
   // Sums up, or takes the largest, as the pass has it.
   double combine(double a, double b) const { return pass_ == Pass::sum ? a + b : std::max(a, b); }
   void multiply(std::size_t clique, std::span<const double* const> factors);
   bool is_possible(std::size_t clique);
   void multiply_logs(std::size_t clique);
-  void apply_clamp(std::size_t clique, std::span<const std::int32_t> clamp);
+  void apply_clamp(std::size_t clique, std::span<const std::uint8_t> clamp);
   double send(std::size_t clique);
   void send_back(std::size_t clique, std::size_t input, std::size_t child);
   // Entries of a clique with these states of the positions that others eliminate.
@@ -134,7 +139,7 @@ class Beliefs {
   double log_scale_ = 0.0;
   std::vector<const double*> inputs_;
   mutable Odometer odometer_;
-  mutable std::vector<std::int64_t> offsets_;
+  mutable std::vector<std::size_t> offsets_;
 };
 
 // Two products this close to each other, relatively, count as equal: as ties.

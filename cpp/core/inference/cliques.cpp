@@ -61,7 +61,7 @@ class Links {
   std::vector<char> is_left_;
 };
 
-double size_of(std::span<const std::int32_t> card, std::span<const std::uint32_t> scope) {
+double size_of(std::span<const std::uint32_t> card, std::span<const std::uint32_t> scope) {
   double size = 1.0;
   for (const auto v : scope) size *= card[v];
   return size;
@@ -77,7 +77,7 @@ struct Order {
 
 // Greedy: always the position that is cheapest now. Ties go to the lowest, or, with a generator, to
 // any: a few tries at random find better orders of large graphs.
-Order eliminate_all(std::span<const std::int32_t> card, Links links, std::span<const char> is_kept,
+Order eliminate_all(std::span<const std::uint32_t> card, Links links, std::span<const char> is_kept,
                     Rule rule, Rng* rng = nullptr) {
   const std::size_t n = card.size();
   std::vector<double> cost(n, std::numeric_limits<double>::infinity());
@@ -119,7 +119,7 @@ Order eliminate_all(std::span<const std::int32_t> card, Links links, std::span<c
   return order;
 }
 
-void link_up(CliqueTree& tree, std::span<const std::int32_t> card,
+void link_up(CliqueTree& tree, std::span<const std::uint32_t> card,
              const std::vector<std::vector<std::uint32_t>>& scopes) {
   auto& cliques = tree.cliques;
   std::vector<std::uint32_t> home(card.size());  // the clique that eliminates a position
@@ -127,18 +127,16 @@ void link_up(CliqueTree& tree, std::span<const std::int32_t> card,
     for (std::size_t p = 0; p < cliques[c].n_own; ++p) home[cliques[c].scope[p]] = c;
   for (std::uint32_t c = 0; c < cliques.size(); ++c) {
     auto& clique = cliques[c];
-    for (std::size_t p = clique.n_own; p < clique.scope.size(); ++p) {
-      const std::int64_t above = home[clique.scope[p]];
-      clique.parent = clique.parent < 0 ? above : std::min(clique.parent, above);
-    }
-    if (clique.parent >= 0) cliques[static_cast<std::size_t>(clique.parent)].children.push_back(c);
+    for (std::size_t p = clique.n_own; p < clique.scope.size(); ++p)
+      clique.parent = std::min(clique.parent, home[clique.scope[p]]);
+    if (clique.parent != Clique::kRoot) cliques[clique.parent].children.push_back(c);
     clique.n_entries = size_of(card, clique.scope);
     clique.n_own_entries = size_of(card, std::span(clique.scope).first(clique.n_own));
     tree.n_entries += clique.n_entries;
     if (clique.n_entries > cliques[tree.largest].n_entries) tree.largest = c;
   }
   for (std::uint32_t f = 0; f < scopes.size(); ++f) {
-    std::uint32_t first = static_cast<std::uint32_t>(cliques.size() - 1);
+    auto first = static_cast<std::uint32_t>(cliques.size() - 1);
     for (const auto v : scopes[f]) first = std::min(first, home[v]);
     cliques[first].factors.push_back(f);
   }
@@ -146,7 +144,7 @@ void link_up(CliqueTree& tree, std::span<const std::int32_t> card,
 
 }  // namespace
 
-CliqueTree make_clique_tree(std::span<const std::int32_t> card,
+CliqueTree make_clique_tree(std::span<const std::uint32_t> card,
                             const std::vector<std::vector<std::uint32_t>>& scopes,
                             std::span<const std::uint32_t> keep, double max_joint) {
   const std::size_t n = card.size();

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -12,7 +13,8 @@ namespace bayesmend {
 struct Clique {
   std::vector<std::uint32_t> scope;
   std::size_t n_own = 0;
-  std::int64_t parent = -1;            // a later clique, or -1: a root
+  static constexpr auto kRoot = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t parent = kRoot;        // a later clique, unless it is a root
   std::vector<std::uint32_t> factors;  // which of the given factors are multiplied in here
   std::vector<std::uint32_t> children;
   double n_entries = 1.0;      // product of the numbers of states: may exceed any integer type
@@ -30,7 +32,7 @@ struct CliqueTree {
 // given scopes. The positions of `keep` are eliminated last, all in one clique, the last of the
 // trees, with the first of them varying fastest. A product of at most `max_joint` entries is one
 // clique, its last position varying fastest.
-CliqueTree make_clique_tree(std::span<const std::int32_t> card,
+CliqueTree make_clique_tree(std::span<const std::uint32_t> card,
                             const std::vector<std::vector<std::uint32_t>>& scopes,
                             std::span<const std::uint32_t> keep, double max_joint);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 
 namespace bayesmend {
 namespace {
@@ -14,26 +13,21 @@ constexpr std::size_t kParts = 16;
 constexpr std::size_t kFewInstances = 256;
 constexpr auto kPollInterval = std::chrono::milliseconds(20);
 
-struct Part {
+struct Part : InstanceBeliefs {
   std::vector<double> counts;
   double log_likelihood = 0.0;
-  Beliefs beliefs;
-  std::vector<const double*> factors;
-};
 
-void add_instance(const Holes& holes, const Holes::Instance& instance, std::span<const double> cpts,
-                  Part& part) {
-  const Piece& piece = holes.pieces()[instance.piece];
-  holes.factors(instance, cpts, part.factors);
-  const double log_sum = part.beliefs.collect(*piece.elimination, part.factors, Pass::sum);
-  part.log_likelihood += instance.weight * log_sum;
-  if (log_sum == -std::numeric_limits<double>::infinity()) return;
-  const auto& cliques = piece.elimination->tree().cliques;
-  if (cliques.size() > 1) part.beliefs.distribute();
-  const auto offsets = holes.offsets(instance);
-  for (std::size_t c = 0; c < cliques.size(); ++c)
-    part.beliefs.add_factor_marginals(c, instance.weight, offsets, part.counts);
-}
+  void add(const Holes& holes, const Holes::Instance& instance, std::span<const double> cpts) {
+    const double log_sum = collect(holes, instance, cpts);
+    log_likelihood += instance.weight * log_sum;
+    if (log_sum == kImpossible) return;
+    const std::size_t n_cliques = holes.piece_of(instance).elimination->tree().cliques.size();
+    if (n_cliques > 1) beliefs.distribute();
+    const auto offsets = holes.offsets(instance);
+    for (std::size_t c = 0; c < n_cliques; ++c)
+      beliefs.add_factor_marginals(c, instance.weight, offsets, counts);
+  }
+};
 
 double prior_log_density(const FamilyGraph& graph, std::span<const double> cpts, double ess) {
   double sum = 0.0;
@@ -94,7 +88,7 @@ class Leaper {
                                   double a) const {
     std::vector<double> leap(to.size());
     for (std::size_t i = 0; i < graph_.n_vars(); ++i) {
-      const auto card = static_cast<std::size_t>(graph_.card[i]);
+      const std::size_t card = graph_.card[i];
       for (std::size_t row = graph_.cpt_start[i]; row < graph_.cpt_start[i + 1]; row += card) {
         double total = 0.0;
         for (std::size_t e = row; e < row + card; ++e) {
@@ -127,7 +121,7 @@ Expectation expect(const Holes& holes, std::span<const double> cpts, std::size_t
     parts[p].counts.assign(cpts.size(), 0.0);
     const std::size_t end = instances.size() * (p + 1) / n_parts;
     for (std::size_t i = instances.size() * p / n_parts; i < end; ++i)
-      add_instance(holes, instances[i], cpts, parts[p]);
+      parts[p].add(holes, instances[i], cpts);
   });
   if (result.stopped) return result;
   result.counts = holes.observed_counts();
@@ -144,7 +138,7 @@ std::vector<double> maximise(const FamilyGraph& graph, std::span<const double> c
                              std::span<const double> cpts) {
   std::vector<double> result(cpts.begin(), cpts.end());
   for (std::size_t i = 0; i < graph.n_vars(); ++i) {
-    const auto card = static_cast<std::size_t>(graph.card[i]);
+    const std::size_t card = graph.card[i];
     const std::size_t first = graph.cpt_start[i], last = graph.cpt_start[i + 1];
     const double pseudo_count = ess / static_cast<double>(last - first);
     for (std::size_t row = first; row < last; row += card) {
@@ -164,17 +158,20 @@ EmRun fit_parameters(const Holes& holes, std::span<const double> cpts, double es
   const Stop never;
   Leaper leaper(holes.graph());
   std::vector<double> next(cpts.begin(), cpts.end());
-  auto polled = std::chrono::steady_clock::now();
+  auto polled = Stop::Clock::now();
   for (std::size_t iteration = 0;; ++iteration) {
     // The first expectation is never stopped: there is always something to return.
     auto found = expect(holes, next, n_threads, iteration == 0 ? never : stop);
-    run.stopped = found.stopped;
+    bool is_over = found.stopped;
     // Expectations that are over within milliseconds do not poll themselves.
-    if (const auto now = std::chrono::steady_clock::now(); now - polled > kPollInterval) {
-      run.stopped = run.stopped || (iteration > 0 && stop.poll());
+    if (const auto now = Stop::Clock::now(); now - polled > kPollInterval) {
+      is_over = is_over || (iteration > 0 && stop.poll());
       polled = now;
     }
-    if (run.stopped) return run;
+    if (is_over) {
+      run.stopped = stop.reason();
+      return run;
+    }
     double objective = found.log_likelihood;
     if (ess > 0.0) objective += prior_log_density(holes.graph(), next, ess);
     const double gain = iteration == 0 ? objective : objective - run.objective.back();

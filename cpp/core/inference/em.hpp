@@ -29,7 +29,7 @@ struct EmRun {
   std::vector<double> objective;  // per iteration: never falls
   std::vector<double> log_likelihood;
   bool converged = false;
-  bool stopped = false;
+  StopReason stopped = StopReason::nothing;
 };
 // Expectation-maximisation from `cpts` until the objective gains less than `tol`: the
 // log-likelihood of what is observed, plus, with ess > 0, the log-density of its Dirichlet prior.

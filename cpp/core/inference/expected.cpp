@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
 
@@ -26,71 +25,67 @@ ExpectedCounts::ExpectedCounts(const Holes& holes, std::span<const double> cpts,
   max_kept_ = static_cast<std::size_t>(n_numbers / 2.0);
   max_remembered_ =
       static_cast<std::size_t>(n_numbers / 8.0 / static_cast<double>(resolve_threads(n_threads)));
-  const Table& table = holes.table();
-  instance_of_.assign(table.cells.size(), kNoInstance);
-  position_of_.assign(table.cells.size(), 0);
-  missing_.assign(table.n_vars * n_words_, 0);
-  for (const auto& use : holes.uses()) {
-    const Piece& piece = holes.pieces()[holes.instances()[use.instance].piece];
-    for (std::size_t p = 0; p < piece.variables.size(); ++p) {
-      const auto v = static_cast<std::size_t>(piece.variables[p]);
-      instance_of_[v * table.n_rows + use.row] = use.instance;
-      position_of_[v * table.n_rows + use.row] = static_cast<std::uint16_t>(p);
-      missing_[v * n_words_ + use.row / 64] |= std::uint64_t{1} << (use.row % 64);
-    }
-  }
   for (const auto& piece : holes.pieces()) {
-    first_position_.push_back(piece_marginals_.size());
+    auto& first = first_marginal_.emplace_back();
     std::size_t before = 0;
     double n_joint = 1.0;
-    for (const auto states : piece.card) {
-      piece_marginals_.push_back(before);
-      before += static_cast<std::size_t>(states);
-      n_joint *= states;
+    for (const auto card : piece.card) {
+      first.push_back(before);
+      before += card;
+      n_joint *= card;
     }
-    piece_marginals_.push_back(before);
+    first.push_back(before);
     joint_shape_.push_back(n_joint > kMaxJoint ? nullptr
                                                : std::make_unique<Elimination>(
                                                      piece.card, piece.scopes, piece.strides,
                                                      std::span<const std::uint32_t>{}, kMaxJoint));
   }
-  infer(n_threads, stop);
+  place_posteriors();
+  note_cells();
+  std::vector<Scratch> scratch(resolve_threads(n_threads));
+  parallel_for_blocks(
+      posteriors_.size(), kInstancesPerTask, scratch.size(), stop,
+      [&](std::size_t i, std::size_t thread) { infer_instance(i, scratch[thread]); });
 }
 
-void ExpectedCounts::infer(std::size_t n_threads, const Stop& stop) {
+// Makes room for the posteriors of all instances, as far as they are kept.
+void ExpectedCounts::place_posteriors() {
   std::size_t n_entries = 0, n_conditionals = 0, n_marginals = 0;
   for (const auto& instance : holes_.instances()) {
-    const auto& piece = holes_.pieces()[instance.piece];
-    const auto& shape = joint_shape_[instance.piece];
-    Posterior posterior;
-    posterior.first_marginal = n_marginals;
-    posterior.n_entries = static_cast<std::size_t>(shape_of(instance.piece).tree().n_entries);
-    posterior.is_kept = n_entries + n_conditionals + 2 * posterior.n_entries <= max_kept_;
-    posterior.first_entry = n_entries;
-    posterior.first_conditional = n_conditionals;
-    if (posterior.is_kept) {
-      n_entries += posterior.n_entries;
-      if (!shape) n_conditionals += posterior.n_entries;
-    }
-    n_marginals += piece_marginals_[first_position_[instance.piece] + piece.variables.size()];
-    posteriors_.push_back(posterior);
+    const auto size = static_cast<std::size_t>(shape_of(instance.piece).tree().n_entries);
+    const bool is_kept = n_entries + n_conditionals + 2 * size <= max_kept_;
+    posteriors_.push_back({.first_marginal = n_marginals,
+                           .first_entry = n_entries,
+                           .n_entries = size,
+                           .first_conditional = n_conditionals,
+                           .is_kept = is_kept});
+    if (is_kept) n_entries += size;
+    if (is_kept && !joint_shape_[instance.piece]) n_conditionals += size;
+    n_marginals += first_marginal_[instance.piece].back();
   }
-  const Table& table = holes_.table();
-  chance_of_.assign(table.cells.size(), 0);
-  for (std::size_t cell = 0; cell < table.cells.size(); ++cell)
-    if (instance_of_[cell] != kNoInstance)
-      chance_of_[cell] = first_chance(instance_of_[cell], position_of_[cell]);
   beliefs_.resize(n_entries);
   conditionals_.resize(n_conditionals);
   marginals_.resize(n_marginals);
-  const std::size_t n_tasks = (posteriors_.size() + kInstancesPerTask - 1) / kInstancesPerTask;
-  std::vector<Scratch> scratch(resolve_threads(n_threads));
-  was_stopped_ =
-      !parallel_for(n_tasks, scratch.size(), stop, [&](std::size_t task, std::size_t thread) {
-        const std::size_t end = std::min(posteriors_.size(), (task + 1) * kInstancesPerTask);
-        for (std::size_t i = task * kInstancesPerTask; i < end; ++i)
-          infer_instance(i, scratch[thread]);
-      });
+}
+
+void ExpectedCounts::note_cells() {
+  const Table& table = holes_.table();
+  instance_of_.assign(table.cells.size(), kNoInstance);
+  position_of_.assign(table.cells.size(), 0);
+  chance_of_.assign(table.cells.size(), 0);
+  missing_.assign(table.n_vars * n_words_, 0);
+  for (const auto& use : holes_.uses()) {
+    const auto& instance = holes_.instances()[use.instance];
+    const auto& variables = holes_.piece_of(instance).variables;
+    for (std::size_t p = 0; p < variables.size(); ++p) {
+      const std::size_t cell = variables[p] * table.n_rows + use.row;
+      instance_of_[cell] = use.instance;
+      position_of_[cell] = static_cast<std::uint16_t>(p);
+      chance_of_[cell] =
+          posteriors_[use.instance].first_marginal + first_marginal_[instance.piece][p];
+      missing_[variables[p] * n_words_ + use.row / 64] |= std::uint64_t{1} << (use.row % 64);
+    }
+  }
 }
 
 const Elimination& ExpectedCounts::shape_of(std::size_t piece) const {
@@ -100,28 +95,22 @@ const Elimination& ExpectedCounts::shape_of(std::size_t piece) const {
 
 void ExpectedCounts::calibrate(std::size_t number, Scratch& scratch) const {
   const auto& instance = holes_.instances()[number];
-  holes_.factors(instance, cpts_, scratch.factors);
-  const double log_sum =
-      scratch.beliefs.collect(shape_of(instance.piece), scratch.factors, Pass::sum);
-  if (log_sum == -std::numeric_limits<double>::infinity())
+  if (scratch.collect(holes_, instance, cpts_, &shape_of(instance.piece)) == kImpossible)
     throw std::domain_error("a row is impossible under the network.");
   scratch.beliefs.distribute();
 }
 
 void ExpectedCounts::infer_instance(std::size_t number, Scratch& scratch) {
-  const std::size_t piece_number = holes_.instances()[number].piece;
-  const Piece& piece = holes_.pieces()[piece_number];
+  const std::size_t piece = holes_.instances()[number].piece;
+  const auto& card = holes_.pieces()[piece].card;
   const auto& posterior = posteriors_[number];
   calibrate(number, scratch);
   if (posterior.is_kept)
     write_tables(number, scratch.beliefs, std::span(beliefs_).subspan(posterior.first_entry),
                  std::span(conditionals_).subspan(posterior.first_conditional));
-  for (std::uint32_t p = 0; p < piece.variables.size(); ++p)
-    scratch.beliefs.marginal(
-        p,
-        std::span(marginals_)
-            .subspan(posterior.first_marginal + piece_marginals_[first_position_[piece_number] + p],
-                     static_cast<std::size_t>(piece.card[p])));
+  const auto own = std::span(marginals_).subspan(posterior.first_marginal);
+  for (std::uint32_t p = 0; p < card.size(); ++p)
+    scratch.beliefs.marginal(p, own.subspan(first_marginal_[piece][p], card[p]));
 }
 
 void ExpectedCounts::write_tables(std::size_t number, const Beliefs& beliefs,
@@ -143,11 +132,6 @@ void ExpectedCounts::write_tables(std::size_t number, const Beliefs& beliefs,
     }
     at += table.size();
   }
-}
-
-std::size_t ExpectedCounts::first_chance(std::uint32_t instance, std::uint32_t position) const {
-  const std::size_t piece = holes_.instances()[instance].piece;
-  return posteriors_[instance].first_marginal + piece_marginals_[first_position_[piece] + position];
 }
 
 const double* ExpectedCounts::share(std::span<const Member> members, Scratch& scratch) const {
@@ -186,7 +170,7 @@ std::vector<double> ExpectedCounts::marginalise(std::size_t number, Scratch& scr
   scratch.strides_of_part.clear();
   for (const auto p : scratch.positions) {
     scratch.strides_of_part.push_back(size);
-    size *= static_cast<std::size_t>(holes_.pieces()[piece].card[p]);
+    size *= holes_.pieces()[piece].card[p];
   }
   std::vector<double> part(size, 0.0);
   std::span<const double> table(beliefs_), conditional(conditionals_);
@@ -204,10 +188,9 @@ std::vector<double> ExpectedCounts::marginalise(std::size_t number, Scratch& scr
   return part;
 }
 
-void ExpectedCounts::spread_single(Var variable, std::size_t stride, Scratch& scratch) const {
+void ExpectedCounts::spread_single(Var v, std::size_t stride, Scratch& scratch) const {
   const Table& table = holes_.table();
-  const auto v = static_cast<std::size_t>(variable);
-  const auto card = static_cast<std::size_t>(table.card[v]);
+  const std::size_t card = table.card[v];
   // The key of the row counts the missing cell as its code.
   const auto surplus = static_cast<std::uint32_t>(stride) * kMissing;
   for (std::size_t w = 0; w < n_words_; ++w)
@@ -234,7 +217,7 @@ void ExpectedCounts::spread_row(std::size_t row, VariableSet set,
   }
   std::size_t base = 0;
   for (std::size_t k = 0; k < set.size(); ++k) {
-    const auto v = static_cast<std::size_t>(set[k]);
+    const Var v = set[k];
     const std::size_t cell = v * table.n_rows + row;
     if (instance_of_[cell] == kNoInstance) {
       base += strides[k] * table.cells[cell];
@@ -243,8 +226,11 @@ void ExpectedCounts::spread_row(std::size_t row, VariableSet set,
     // Members of one instance go together, in the order of the set.
     auto at = members.end();
     while (at != members.begin() && (at - 1)->instance > instance_of_[cell]) --at;
-    members.insert(at, {instance_of_[cell], position_of_[cell], chance_of_[cell], strides[k],
-                        static_cast<std::size_t>(table.card[v])});
+    members.insert(at, {.instance = instance_of_[cell],
+                        .position = position_of_[cell],
+                        .first_chance = chance_of_[cell],
+                        .stride = strides[k],
+                        .card = table.card[v]});
   }
   for (std::size_t first = 0, last = 0; first < members.size(); first = last) {
     std::size_t size = 1;
@@ -285,7 +271,7 @@ std::size_t ExpectedCounts::fill(VariableSet set, Scratch& scratch) const {
   std::size_t n_cells = 1;
   for (std::size_t k = set.size(); k-- > 0;) {
     strides[k] = n_cells;
-    n_cells *= static_cast<std::size_t>(table.card[static_cast<std::size_t>(set[k])]);
+    n_cells *= table.card[set[k]];
     if (n_cells > kMaxCells)
       throw std::length_error("a table of expected counts would have more than 2^26 cells.");
   }
@@ -294,7 +280,7 @@ std::size_t ExpectedCounts::fill(VariableSet set, Scratch& scratch) const {
   scratch.once.assign(n_words_, 0);
   scratch.twice.assign(n_words_, 0);
   for (std::size_t k = 0; k < set.size(); ++k) {
-    const auto v = static_cast<std::size_t>(set[k]);
+    const Var v = set[k];
     const auto stride = static_cast<std::uint32_t>(strides[k]);
     const std::uint8_t* column = table.column(v).data();
     std::uint32_t* keys = scratch.keys.data();

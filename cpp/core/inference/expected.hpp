@@ -33,7 +33,6 @@ class ExpectedCounts final : public CountSource {
   std::vector<double> table(VariableSet set, Scratch& scratch) const;
 
   const Holes& holes() const { return holes_; }
-  bool was_stopped() const { return was_stopped_; }
 
  private:
   static constexpr std::uint32_t kNoInstance = 0xffffffffu;
@@ -58,7 +57,8 @@ class ExpectedCounts final : public CountSource {
 
   // Adds up in scratch.totals; returns how many cells the table has.
   std::size_t fill(VariableSet set, Scratch& scratch) const;
-  void infer(std::size_t n_threads, const Stop& stop);
+  void place_posteriors();
+  void note_cells();
   void infer_instance(std::size_t number, Scratch& scratch);
   // How the posterior of a piece is computed: as one joint table, or by cliques.
   const Elimination& shape_of(std::size_t piece) const;
@@ -70,7 +70,7 @@ class ExpectedCounts final : public CountSource {
   // The same into the scratch, for an instance that is not kept.
   void recall(std::size_t number, Scratch& scratch) const;
   // Rows in which only this variable of the set is missing.
-  void spread_single(Var variable, std::size_t stride, Scratch& scratch) const;
+  void spread_single(Var v, std::size_t stride, Scratch& scratch) const;
   void spread_row(std::size_t row, VariableSet set, std::span<const std::size_t> strides,
                   Scratch& scratch) const;
   // Spreads a weight over the states of the members, from `cell` on.
@@ -79,18 +79,15 @@ class ExpectedCounts final : public CountSource {
   // Joint distribution of members of one instance, the first varying fastest.
   const double* share(std::span<const Member> members, Scratch& scratch) const;
   std::vector<double> marginalise(std::size_t number, Scratch& scratch) const;
-  // Where the distribution of a position starts in marginals_.
-  std::size_t first_chance(std::uint32_t instance, std::uint32_t position) const;
 
   const Holes& holes_;
   std::span<const double> cpts_;
-  bool was_stopped_ = false;
   std::vector<Posterior> posteriors_;
   std::vector<double> marginals_;
   std::vector<double> beliefs_, conditionals_;  // joint ones, or of cliques
-  std::vector<std::size_t> piece_marginals_;    // entries before each position, piece by piece
-  std::vector<std::size_t> first_position_;     // of each piece, there
-  std::vector<std::uint32_t> instance_of_;      // per cell of the table
+  // By piece and position: where its distribution starts among those of the piece.
+  std::vector<std::vector<std::size_t>> first_marginal_;
+  std::vector<std::uint32_t> instance_of_;  // per cell of the table
   std::vector<std::uint16_t> position_of_;
   std::vector<std::size_t> chance_of_;  // where the distribution of the cell starts
   std::vector<std::unique_ptr<Elimination>> joint_shape_;  // per piece
@@ -99,7 +96,7 @@ class ExpectedCounts final : public CountSource {
   std::size_t max_kept_, max_remembered_;  // numbers; the latter twice per thread
 };
 
-class ExpectedCounts::Scratch final : public CountSource::Scratch {
+class ExpectedCounts::Scratch final : public CountSource::Scratch, private InstanceBeliefs {
  private:
   friend class ExpectedCounts;
   std::vector<double> totals;  // all zero between calls
@@ -113,8 +110,6 @@ class ExpectedCounts::Scratch final : public CountSource::Scratch {
   std::vector<std::vector<double>> parts;  // distributions that are too long for `shares`
   std::unordered_map<std::uint64_t, std::vector<double>> shares;
   std::size_t n_shared = 0;  // numbers in them
-  Beliefs beliefs;
-  std::vector<const double*> factors;
   std::vector<std::size_t> strides_of_part;
   Joiner joiner;
   std::size_t recalled = static_cast<std::size_t>(-1);  // the instance in these two

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/base/parallel.hpp"
@@ -24,33 +26,42 @@ class FamilyGraph {
   std::size_t n_vars() const { return card.size(); }
   std::size_t n_entries() const { return cpt_start.back(); }
   // The child first, then its parents; strides[m] is the step of members[m] in the table.
-  std::span<const std::int32_t> members(std::size_t child) const {
+  std::span<const Var> members(Var child) const {
     return std::span(members_).subspan(start_[child], start_[child + 1] - start_[child]);
   }
-  std::span<const std::int64_t> strides(std::size_t child) const {
+  std::span<const std::size_t> strides(Var child) const {
     return std::span(strides_).subspan(start_[child], start_[child + 1] - start_[child]);
   }
 
-  std::vector<std::int32_t> card;
-  std::vector<std::size_t> cpt_start;
-  std::vector<std::vector<std::int32_t>> children;
+  std::vector<std::uint32_t> card;
+  std::vector<std::size_t> cpt_start{0};
+  std::vector<std::vector<Var>> children;
 
  private:
-  std::vector<std::size_t> start_;
-  std::vector<std::int32_t> members_;
-  std::vector<std::int64_t> strides_;
+  std::vector<std::size_t> start_{0};
+  std::vector<Var> members_;
+  std::vector<std::size_t> strides_;
 };
 
 // Unobserved variables of a row that hang together through families: given what is observed, they
 // are independent of all other variables. Rows with the same piece share its elimination.
 struct Piece {
-  std::vector<std::int32_t> variables;  // ascending: position p stands for variables[p]
-  std::vector<std::int32_t> card;
-  std::vector<std::int32_t> families;                // children of the families that touch it
+  std::vector<Var> variables;  // ascending: position p stands for variables[p]
+  std::vector<std::uint32_t> card;
+  std::vector<Var> families;                         // children of the families that touch it
   std::vector<std::vector<std::uint32_t>> scopes;    // of each family: positions
-  std::vector<std::vector<std::int64_t>> strides;    // and their steps in its table
+  std::vector<std::vector<std::size_t>> strides;     // and their steps in its table
   std::vector<std::vector<std::uint32_t>> observed;  // members of each family that are observed
   std::unique_ptr<Elimination> elimination;
+};
+// Where a variable stands among ascending ones, those of a piece for example.
+std::optional<std::uint32_t> position_in(std::span<const Var> ascending, Var variable);
+
+// What tables an answer needs.
+struct TableSize {
+  double largest = 0.0;    // entries of the largest
+  std::vector<Var> scope;  // and its variables
+  double total = 0.0;      // entries of all that a thread holds at a time
 };
 
 // A table with holes, compiled for the structure of a network. A row is independent pieces; pieces
@@ -80,7 +91,6 @@ class Holes {
   const Table& table() const { return table_; }
   // Of all rows.
   double total_weight() const;
-  bool was_stopped() const { return was_stopped_; }
   const std::vector<Piece>& pieces() const { return pieces_; }
   const std::vector<Instance>& instances() const { return instances_; }
   // Where each factor of an instance starts among all conditional probabilities.
@@ -101,47 +111,62 @@ class Holes {
   // Weights of rows in which a family is observed, in the layout of the conditional probabilities.
   const std::vector<double>& observed_counts() const { return observed_counts_; }
   double row_weight(std::size_t row) const { return weights_.empty() ? 1.0 : weights_[row]; }
-  // Largest table of any elimination.
-  double largest_table() const { return largest_; }
-  const std::vector<std::int32_t>& largest_scope() const { return largest_scope_; }
-  bool is_wanted(std::size_t variable) const { return targets_.empty() || targets_[variable] != 0; }
-  bool has_targets() const { return !targets_.empty(); }
-  // Pointers to the factors of an instance.
-  void factors(const Instance& instance, std::span<const double> cpts,
-               std::vector<const double*>& out) const;
+  const TableSize& size() const { return size_; }
+  bool is_wanted(Var variable) const { return targets_.empty() || targets_[variable] != 0; }
+  const Piece& piece_of(const Instance& instance) const { return pieces_[instance.piece]; }
   // Log-probability of the families of a row that are observed whole.
   double observed_log_probability(std::size_t row, std::span<const double> cpts) const;
 
  private:
+  // What rows with the same variables missing have in common.
   struct Plan {
     std::vector<std::uint32_t> pieces;
     std::vector<char> is_relevant;  // empty: every family is
+
+    bool counts(Var child) const { return is_relevant.empty() || is_relevant[child]; }
   };
-  Plan make_plan(std::span<const std::int32_t> missing);
-  std::vector<char> relevant(std::span<const std::int32_t> missing) const;
-  std::uint32_t piece_of(std::vector<std::int32_t> variables, std::vector<std::int32_t> families);
+  class InstanceIndex;
+
+  Plan make_plan(std::span<const Var> missing);
+  std::vector<char> relevant(std::span<const Var> missing) const;
+  std::uint32_t number_of(const std::vector<Var>& variables, const std::vector<Var>& families);
+  Piece make_piece(const std::vector<Var>& variables, const std::vector<Var>& families) const;
+  void note_size(const Piece& piece);
   // Calls visit(place of its probability) for each family of a row that is observed whole.
   void visit_observed(const Plan& plan, auto&& code_of, auto&& visit) const;
-  void compile(const Stop& stop);
+  bool compile(const Stop& stop);
+  std::uint32_t plan_of(const std::vector<Var>& missing);
+  void add_uses(std::size_t row, const Plan& plan, std::span<const std::uint8_t> cells,
+                InstanceIndex& known);
   void group_by_instance();
 
   FamilyGraph graph_;
   Table table_;
   std::span<const double> weights_;
   std::vector<std::uint8_t> targets_;
-  bool was_stopped_ = false;
   std::vector<Piece> pieces_;
-  std::map<std::vector<std::int32_t>, std::uint32_t> piece_index_;
-  std::map<std::vector<std::int32_t>, std::uint32_t> plan_index_;
+  std::map<std::pair<std::vector<Var>, std::vector<Var>>, std::uint32_t> piece_index_;
+  std::map<std::vector<Var>, std::uint32_t> plan_index_;
   std::vector<Plan> plans_;
   std::vector<std::uint32_t> plan_of_row_;
   std::vector<Instance> instances_;
   std::vector<std::size_t> offsets_;
-  std::vector<std::size_t> row_start_, instance_start_, by_instance_;
+  std::vector<std::size_t> row_start_{0}, instance_start_, by_instance_;
   std::vector<Use> uses_;
   std::vector<double> observed_counts_;
-  double largest_ = 0.0;
-  std::vector<std::int32_t> largest_scope_;
+  TableSize size_;
+};
+
+// Beliefs about one instance after the other.
+struct InstanceBeliefs {
+  Beliefs beliefs;
+  std::vector<const double*> factors;
+
+  std::span<const double* const> factors_of(const Holes& holes, const Holes::Instance& instance,
+                                            std::span<const double> cpts);
+  // By the elimination of its piece, or by another one. Returns the log of the sum.
+  double collect(const Holes& holes, const Holes::Instance& instance, std::span<const double> cpts,
+                 const Elimination* shape = nullptr);
 };
 
 }  // namespace bayesmend

@@ -29,8 +29,7 @@ void Joiner::add_product(double value, std::size_t own, std::span<const Input> i
     for (std::size_t k = 0; k < n_states; ++k) out[k] += value * from[k];
     return;
   }
-  const auto n_last = static_cast<std::size_t>(inputs.back().n_states);
-  const std::size_t n_below = n_states / n_last;
+  const std::size_t n_last = inputs.back().n_states, n_below = n_states / n_last;
   for (std::size_t f = 0; f < n_last; ++f, out += n_below)
     if (from[f] != 0.0)
       add_product(value * from[f], own, inputs.first(inputs.size() - 1), out, n_below);
@@ -57,7 +56,7 @@ void Joiner::join(const Elimination& shape, std::span<const double> beliefs,
     const std::uint32_t clique = open_.front();
     open_.erase(open_.begin());
     hand_over(clique, shape.entries(conditionals, clique), key, max_remembered);
-    const auto parent = static_cast<std::uint32_t>(cliques[clique].parent);
+    const std::uint32_t parent = cliques[clique].parent;
     visit_later(parent);
     handed_[parent].children.push_back(clique);
   }
@@ -107,8 +106,7 @@ void Joiner::take_inputs(std::size_t c) {
     const auto at = std::ranges::find(clique.children, child);
     const auto number =
         clique.factors.size() + static_cast<std::size_t>(at - clique.children.begin());
-    const auto n_states = static_cast<std::int64_t>(below.places.size());
-    inputs_.push_back({below.values, n_states, walk.strides_of(number)});
+    inputs_.push_back({below.values, below.places.size(), walk.strides_of(number)});
     cross(mine.places, below.places);
   }
   odometer_.reset(walk.sizes.size());

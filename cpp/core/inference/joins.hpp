@@ -38,11 +38,11 @@ class Joiner {
   // The same at the entry that a walk through the parent has come to.
   struct Input {
     const double* values;  // one per state of the kept positions below
-    std::int64_t n_states;
-    const std::int64_t* strides;  // of the walk's digits, in runs of values
+    std::size_t n_states;
+    const std::size_t* strides;  // of the walk's digits, in runs of values
 
     const double* at(std::size_t own) const {  // at a state of the parent's own position
-      return values + n_states * strides[0] * static_cast<std::int64_t>(own);
+      return values + n_states * strides[0] * own;
     }
   };
   static constexpr auto kSeveral = static_cast<std::uint32_t>(-1);

@@ -108,6 +108,6 @@ def _is_impossible(network: Network, row: NDArray[np.uint8]) -> bool:
         np.empty(0),
         np.zeros(network.n_vars, dtype=np.uint8),
     )
-    if holes.tree_entries > _MAX_ENTRIES:
+    if holes.size.total > _MAX_ENTRIES:
         return False
     return bool(np.isneginf(holes.log_evidence(flat.cpts, 1)[0]))

@@ -46,7 +46,7 @@ __all__ = [
     "or_weighting",
     "samples_for",
     "target_names",
-    "weigh",
+    "weigher",
 ]
 
 Inference = Literal["exact", "weighting"]
@@ -169,24 +169,23 @@ class Engine:
             np.empty(0),
             np.empty(0, np.uint8) if targets is None else targets,
         )
-        entries, scope = holes.largest_factor
-        names = [network.names[v] for v in scope]
-        n_threads = self.fit_threads(entries, holes.tree_entries, names)
+        n_threads = self.fit_threads(holes.size, network.names)
         return CompiledHoles(holes, flat.cpts, n_threads)
 
-    def fit_threads(self, largest: float, total: float, names: list[str]) -> int:
+    def fit_threads(self, size: _core.TableSize, names: Sequence[str]) -> int:
         """Return how many threads may hold such tables at once; one must be able to."""
-        n_bytes, most = _BYTES_PER_ENTRY * total, _core.MAX_TREE_ENTRIES
-        if n_bytes > self.max_memory or total > most:
+        n_bytes, most = _BYTES_PER_ENTRY * size.total, _core.MAX_TREE_ENTRIES
+        if n_bytes > self.max_memory or size.total > most:
             limit = spell("max_memory", _finite(self.max_memory))
             if n_bytes <= self.max_memory:
                 limit = f"the {_size(_BYTES_PER_ENTRY * most)} possible"
-            way_out = f"raise {spell('max_memory')}, " if total <= most else ""
+            way_out = f"raise {spell('max_memory')}, " if size.total <= most else ""
             msg = (
-                f"exact inference would need a table of {_count(largest)} entries "
-                f"({_size(_BYTES_PER_ENTRY * largest)}) over {len(names)} variables "
-                f"({some(names)}), and {_size(n_bytes)} in all, which is more than "
-                f"{limit}. Give more evidence, {way_out}{self.remedy}."
+                f"exact inference would need a table of {_count(size.largest)} entries "
+                f"({_size(_BYTES_PER_ENTRY * size.largest)}) over {len(size.scope)} "
+                f"variables ({some([names[v] for v in size.scope])}), and "
+                f"{_size(n_bytes)} in all, which is more than {limit}. Give more "
+                f"evidence, {way_out}{self.remedy}."
             )
             raise InferenceError(msg)
         n_threads = self.n_threads or _core.n_cores()
@@ -221,8 +220,8 @@ class CompiledHoles:
 
     def most_probable(self) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
         """Return completed cells and the log-probability of each row."""
-        cells, log_probability = self.holes.explain(self.cpts, self.n_threads)
-        return cells, log_probability
+        found = self.holes.explain(self.cpts, self.n_threads)
+        return found.cells, found.log_probability
 
     def marginals(self) -> NDArray[np.float64]:
         """Return the distributions of the missing cells, variable by variable."""
@@ -259,9 +258,14 @@ def find_marginals(
         check(network, cells, evidence)
         flat = compiled.marginals()
     else:
-        flat, flat_errors, evidence, effective = weigh(network, cells, flags, engine)
+        found = weigher(network, cells, engine).marginals(flags)
+        flat, evidence, effective = (
+            found.probabilities,
+            found.log_evidence,
+            found.effective,
+        )
         check(network, cells, evidence, n_samples=engine.n_samples)
-        _, errors = hole_distributions(network, cells, flat_errors, wanted)
+        _, errors = hole_distributions(network, cells, found.errors, wanted)
     rows, probabilities = hole_distributions(network, cells, flat, wanted)
     return Marginals(
         names=tuple(network.names[v] for v in wanted),
@@ -288,23 +292,18 @@ def target_names(targets: str | Sequence[str]) -> list[str]:
         raise ParameterError(msg) from None
 
 
-def weigh(
-    network: Network,
-    cells: NDArray[np.uint8],
-    flags: NDArray[np.uint8],
-    engine: Engine,
-) -> tuple[NDArray[np.float64], ...]:
-    """Return probabilities, their errors, log-evidence and effective samples."""
-    found: tuple[NDArray[np.float64], ...] = _core.weigh(
+def weigher(
+    network: Network, cells: NDArray[np.uint8], engine: Engine
+) -> _core.Weigher:
+    """Return what answers by samples weighted with the evidence."""
+    return _core.Weigher(
         *flatten(network.dag, network.cpts),
         _order(network),
         cells,
-        flags,
         engine.n_samples,
         engine.key(),
         engine.n_threads,
     )
-    return found
 
 
 def draw_cells(
@@ -332,18 +331,10 @@ def draw_cells(
             f"{spell('max_memory', _finite(engine.max_memory))}. Ask for fewer samples."
         )
         raise InferenceError(msg)
-    drawn, evidence, effective = _core.weighted_draws(
-        *flatten(network.dag, network.cpts),
-        _order(network),
-        cells,
-        engine.n_samples,
-        n_draws,
-        engine.key(),
-        engine.n_threads,
-    )
-    require_possible(network, cells, evidence, n_samples=engine.n_samples)
-    _warn_of_repeats(cells, effective, n_draws)
-    return drawn, effective
+    found = weigher(network, cells, engine).draw(n_draws)
+    require_possible(network, cells, found.log_evidence, n_samples=engine.n_samples)
+    _warn_of_repeats(cells, found.effective, n_draws)
+    return found.cells.reshape(n_draws, *cells.shape), found.effective
 
 
 def _warn_of_repeats(

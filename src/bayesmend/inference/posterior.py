@@ -24,7 +24,7 @@ from bayesmend.inference.engine import (
     hole_distributions,
     or_weighting,
     samples_for,
-    weigh,
+    weigher,
 )
 from bayesmend.network.network import Network
 from bayesmend.seed import Seed
@@ -230,7 +230,7 @@ def log_evidence(
     none = np.zeros(network.n_vars, dtype=np.uint8)
     if inference == "exact":
         return engine.compile(network, new.cells, none).log_evidence()
-    return weigh(network, new.cells, none, engine)[2]
+    return weigher(network, new.cells, engine).marginals(none).log_evidence
 
 
 @documented

@@ -300,8 +300,7 @@ def _compile_joint(
     flags = np.zeros(network.n_vars, dtype=np.uint8)
     flags[variables] = 1
     compiled = engine.compile(network, cells, flags)
-    largest, scope, total = compiled.holes.joint_size(variables)
-    engine.fit_threads(largest, total, [network.names[v] for v in scope])
+    engine.fit_threads(compiled.holes.joint_size(variables), network.names)
     return compiled
 
 

@@ -53,18 +53,18 @@ def some_family(rng, n_vars, largest=4):
 def test_one_expectation_is_that_of_all_completions(seed):
     case = random_case(seed)
     _, holes = case.compiled()
-    counts, log_likelihood = holes.expect(flat(case.network.cpts), 1)
+    found = holes.expect(flat(case.network.cpts), 1)
     expected = [expected_of(case, i, p) for i, p in enumerate(case.network.dag.parents)]
-    np.testing.assert_allclose(counts, flat(expected), atol=1e-9)
+    np.testing.assert_allclose(found.counts, flat(expected), atol=1e-9)
     exact = oracle.observed_log_likelihood(*case.plain, case.rows, case.mass)
-    assert log_likelihood == pytest.approx(exact, abs=1e-8)
+    assert found.log_likelihood == pytest.approx(exact, abs=1e-8)
 
 
 @given(SEEDS)
 def test_expected_counts_add_up_to_the_weight_of_the_rows(seed):
     case = random_case(seed)
     _, holes = case.compiled()
-    counts, _ = holes.expect(flat(case.network.cpts), 1)
+    counts = holes.expect(flat(case.network.cpts), 1).counts
     assert counts.sum() == pytest.approx(case.network.n_vars * sum(case.mass))
     assert counts.min(initial=0) >= 0
 
@@ -153,7 +153,7 @@ def test_posteriors_that_do_not_fit_into_memory_are_computed_anew():
     rows = [[c if rng.random() < 0.1 else None for c in row] for row in rows]
     case = Case(network, rows, [1.0] * 20)
     _, holes = case.compiled(1)
-    least = 8 * holes.tree_entries  # of one row; of what is kept, half is for all rows
+    least = 8 * holes.size.total  # of one row; of what is kept, half is for all rows
     scorers = [
         Table.of(case.data, Engine(n_threads=1, max_memory=m)).scorer(
             holes, flat(network.cpts), Score.of("loglik")
@@ -244,10 +244,10 @@ def test_threads_do_not_change_a_bit(alarm_like, n_threads):
     for threads in (1, n_threads):
         table = Table.of(data, Engine(n_threads=threads))
         holes, _ = table.compile(network.dag)
-        counts, log_likelihood = holes.expect(flat(network.cpts), threads)
+        found = holes.expect(flat(network.cpts), threads)
         scorer = table.scorer(holes, flat(network.cpts), Score("bdeu"))
         families = bm.score.Families.up_to(12, 2)
-        answers.append((counts, log_likelihood, scorer.families(families)))
+        answers.append((found.counts, found.log_likelihood, scorer.families(families)))
     one, many = answers
     assert np.array_equal(one[0], many[0])
     assert one[1] == many[1]

@@ -134,9 +134,10 @@ def test_single_steps_of_the_core_do_not_fall_beyond_rounding(block):
         dag, card = case.network.dag, table.data.card
         cpts, before = flat(case.network.cpts), -np.inf
         for _ in range(6):
-            counts, now = holes.expect(cpts, 1)
-            assert now >= before - 1e-9, seed
-            before, cpts = now, estimate_cpts(dag, card, counts, 0.0)
+            found = holes.expect(cpts, 1)
+            assert found.log_likelihood >= before - 1e-9, seed
+            before = found.log_likelihood
+            cpts = estimate_cpts(dag, card, found.counts, 0.0)
 
 
 @pytest.mark.parametrize("seed", range(400, 430))

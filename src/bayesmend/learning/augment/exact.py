@@ -147,7 +147,7 @@ def _result(
         bound=answer.bound,
         certificate=Certificate.of(answer.score, answer.bound, is_local=is_local),
         locality=locality if is_local else None,
-        stopped=Stopped(answer.ending.name),
+        stopped=Stopped(answer.stopped.name),
         method="exact",
         trace=trace_of(answer.trace),
         seconds=clock.seconds,

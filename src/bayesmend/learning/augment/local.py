@@ -205,7 +205,7 @@ class LocalSearch:
             bound=bound,
             certificate=Certificate.of(answer.score, bound, is_local=is_local),
             locality=locality if is_local else None,
-            stopped=Stopped(answer.ending.name),
+            stopped=Stopped(answer.stopped.name),
             method="local",
             trace=trace_of(answer.trace),
             seconds=clock.seconds,
@@ -327,7 +327,7 @@ class LocalSearch:
         if better.score > reached.score + 1e-9:
             reached.trace.append(Step(better.score, "completion", self.clock.seconds))
         reached.completion, reached.score = better.completion, better.score
-        return better.ending == _core.Ending.interrupt
+        return better.stopped == _core.StopReason.interrupt
 
     def _finish(self, best: _Reached, best_start: int, n_starts: int) -> LearnResult:
         return assemble(

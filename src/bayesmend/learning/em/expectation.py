@@ -94,9 +94,7 @@ class Table:
         return holes, self._threads(holes)
 
     def _threads(self, holes: _core.Holes) -> int:
-        entries, scope = holes.largest_factor
-        names = [self.data.names[v] for v in scope]
-        return self.engine.fit_threads(entries, holes.tree_entries, names)
+        return self.engine.fit_threads(holes.size, self.data.names)
 
     def fit(
         self,
@@ -119,13 +117,18 @@ class Table:
             0.0 if left is None else max(left, 1e-9),
             n_threads,
         )
-        cpts, counts, log_likelihood, objective, converged, stopped, was_hit = found
-        if not np.isfinite(log_likelihood[-1]):
+        if not np.isfinite(found.log_likelihood[-1]):
             msg = "a row is impossible under the network to start from."
             raise DataError(msg)
-        why = Stopped.early(is_early=stopped, is_interrupted=was_hit)
         return Fitted(
-            dag, holes, cpts, counts, log_likelihood, objective, converged, why
+            dag,
+            holes,
+            found.cpts,
+            found.counts,
+            found.log_likelihood,
+            found.objective,
+            found.converged,
+            Stopped(found.stopped.name),
         )
 
     def scorer(
@@ -144,9 +147,11 @@ class Table:
     def expect(self, dag: Dag, cpts: NDArray[np.float64]) -> Fitted:
         """Return what a network expects, its parameters as they are."""
         holes, n_threads = self.compile(dag)
-        counts, log_likelihood = holes.expect(cpts, n_threads)
-        trace = np.array([log_likelihood])
-        return Fitted(dag, holes, cpts, counts, trace, trace, True, Stopped.NOTHING)
+        found = holes.expect(cpts, n_threads)
+        trace = np.array([found.log_likelihood])
+        return Fitted(
+            dag, holes, cpts, found.counts, trace, trace, True, Stopped.NOTHING
+        )
 
     def with_cpts(self, dag: Dag, cpts: NDArray[np.float64]) -> Network:
         """Return the network with these probabilities."""

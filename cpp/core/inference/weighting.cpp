@@ -1,4 +1,4 @@
-#include "core/network/weighting.hpp"
+#include "core/inference/weighting.hpp"
 
 #include <algorithm>
 #include <array>
