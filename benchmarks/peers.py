@@ -30,7 +30,7 @@ GREEDY, TABU = "useGreedyHillClimbing", "useLocalSearchWithTabuList"
 
 
 def ask_peer(name, data, seconds, incomplete=None):
-    """A peer's answer as a dictionary; a word in place of it when there is none.
+    """A peer's answer as a dictionary; a word instead of it when there is none.
 
     `data` is complete; `incomplete` is the table before, for pyAgrum's EM.
     """

@@ -45,7 +45,7 @@ def load_experiment(
     >>> load_experiment("table5").title
     'Table 5: car evaluation, 100 hidden labels of one class'
     >>> load_experiment("table5", time_limit=5).departures
-    ('exact has 5 s a run in place of 60',)
+    ('exact has 5 s a run instead of 60',)
     """
     if name not in NAMES:
         message = f"there is no experiment {name!r}. Known: {', '.join(NAMES)}, all."
@@ -65,7 +65,7 @@ def _departures(plain: Experiment, found: Experiment) -> tuple[str, ...]:
     """Say which methods have another limit than the experiment's own."""
     own, given = plain.limits, found.limits
     return tuple(
-        f"{method} has {given[method]:g} s a run in place of {limit:g}"
+        f"{method} has {given[method]:g} s a run instead of {limit:g}"
         for method, limit in own.items()
         if given[method] != limit
     )

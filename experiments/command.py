@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayesmend.cli.options import Debug, words
-from bayesmend.cli.terminal import Command
+from bayesmend.cli.terminal import Command, UsageError
 from bayesmend.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def reproduce(
     tables: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[TABLE]...",
+            metavar="TABLE",
             help="Names such as table1 (see --list), or all.",
             show_default=False,
         ),
@@ -49,7 +49,7 @@ def reproduce(
     ] = False,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Few repetitions: minutes in place of hours."),
+        typer.Option("--quick", help="Few repetitions: minutes instead of hours."),
     ] = False,
     out: Annotated[
         Path,
@@ -196,12 +196,12 @@ def _names(asked: list[str], out: Path, *, report_only: bool) -> list[str]:
 
     if not asked:
         message = f"name a table, such as {next(iter(NAMES))}, or all. See --list."
-        raise typer.BadParameter(message)
+        raise UsageError(message)
     unknown = [name for name in asked if name not in {*NAMES, "all"}]
     if unknown:
         known = ", ".join([*NAMES, "all"])
         message = f"there is no table {unknown[0]!r}. Known: {known}."
-        raise typer.BadParameter(message)
+        raise UsageError(message)
     if "all" not in asked:
         return list(dict.fromkeys(asked))
     if not report_only:

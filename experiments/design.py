@@ -197,7 +197,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """How to draw a sweep: curves over an axis in place of a row for each method."""
+    """How to draw a sweep: curves over an axis instead of a row for each method."""
 
     x_label: str
     """What is on the axis."""

@@ -58,7 +58,7 @@ def local(locality: int, *, is_single: bool = False) -> Method:
         The paper's t.
     is_single : bool, default=False
         Start from one completion drawn at random, as the paper's text reads at its
-        plainest, in place of the modes and ten draws.
+        plainest, instead of the modes and ten draws.
     """
     options = {
         "locality": locality,

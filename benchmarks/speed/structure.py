@@ -1,8 +1,8 @@
 """Structure learning on complete data, against peers in the same run.
 
 BDeu with equivalent sample size 1 and at most 3 parents; the DAG of every tool is
-scored by the same function. ``--quick`` takes one sample in place of three, and 60 s in
-place of 300 s.
+scored by the same function. ``--quick`` takes one sample instead of three, and 60 s
+instead of 300 s.
 """
 
 import argparse

@@ -77,7 +77,7 @@ def graph_laplacian(
     counts : array of shape (n_points,), default=1
         How many rows each point stands for.
     normalized : bool, default=False
-        ``I - D^(-1/2) W D^(-1/2)`` in place of ``D - W``.
+        ``I - D^(-1/2) W D^(-1/2)`` instead of ``D - W``.
 
     Returns
     -------

@@ -185,7 +185,7 @@ def test_a_report_reads_seed_and_limit_from_the_rows(tmp_path):
     out = tmp_path / "out"
     options = ("--time-limit", 7, "--seed", 3, "--repetitions", 1, "--out", out)
     text = ok(*ASIA, *options)
-    assert "; exact has 7 s a run in place of 60. bayesmend" in text
+    assert "; exact has 7 s a run instead of 60. bayesmend" in text
     assert ok("table1", "--report-only", "--out", out) == text
     assert "- Limit of each run: 7 s (exact).\n" in (out / "table1.md").read_text()
     message = fails(1, "table1", "--report-only", "--time-limit", 9, "--out", out)

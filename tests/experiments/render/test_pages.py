@@ -13,7 +13,7 @@ PAGES = ROOT / "docs" / "explanation" / "results"
 @pytest.mark.parametrize("name", NAMES)
 def test_titles_methods_and_notes_are_those_of_the_experiment(name):
     page = (PAGES / f"{name}.md").read_text()
-    limit = re.search(r" has (\d+) s a run in place of", page)
+    limit = re.search(r" has (\d+) s a run instead of", page)
     experiment = load_experiment(name, time_limit=limit and float(limit[1]))
     assert page.startswith(f"# {experiment.title}\n")
     assert [note for note in experiment.notes if f"\n- {note}\n" not in page] == []
