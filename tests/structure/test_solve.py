@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import oracle
 from support.strategies import candidate_lists, random_lists
-from support.timing import ctrl_c_after, within
+from support.timing import ctrl_c_after, ctrl_c_on_progress, within
 
 from bayesmend import Dag
 from bayesmend.errors import CycleError, ParameterError
@@ -141,9 +141,13 @@ def test_a_start_is_taken_by_every_solver(solver):
 def test_progress_is_told_text_score_and_seconds(solver):
     told = []
     sets = sets_of(random_lists(30, 150, 3, seed=2))
-    solve(
-        sets, solver=solver, time_limit=1.0, seed=1, progress=lambda *x: told.append(x)
-    )
+    with ctrl_c_on_progress() as stop:
+
+        def progress(*news):
+            told.append(news)
+            stop(*news)
+
+        solve(sets, solver=solver, time_limit=60, seed=1, progress=progress)
     assert told
     assert all(
         isinstance(what, str) and score <= 0 and seconds >= 0
