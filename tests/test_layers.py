@@ -41,7 +41,7 @@ LAYERS = [
     "__main__",
 ]
 
-# The ways to learn do not know of each other, with these exceptions.
+# The ways to learn do not know of each other, with this exception.
 BETWEEN_WAYS_OF_LEARNING = {
     ("augment", "em"),  # a completion found by EM is one of its starts
 }
@@ -186,6 +186,12 @@ def test_the_ways_to_learn_do_not_know_of_each_other():
 def test_only_modules_that_compute_call_the_core():
     calls = [found for found in OWN if found.target == "bayesmend._core"]
     wrong = [i for i in calls if layer(module_name(i.path)) not in CORE_CALLERS]
+    assert not wrong, listing(wrong)
+
+
+def test_the_package_knows_nothing_of_what_stands_beside_it():
+    beside = {"experiments", "benchmarks", "tests", "support"}
+    wrong = [i for i in IMPORTS if i.target.split(".")[0] in beside]
     assert not wrong, listing(wrong)
 
 

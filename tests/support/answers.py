@@ -118,6 +118,12 @@ def fit_discretization(table, cutting, **options):
     return bm.data.fit_discretization(table, cutting, **options)
 
 
+def summary_of(data):
+    """The record knows the sets of variables missing together by another name."""
+    told = data.summary().to_dict()
+    return {"patterns": told.pop("missing_together"), **told}
+
+
 def margins_of(result):
     """What stands beside the states of mended cells: margins, or probabilities."""
     cells = result.cells
@@ -797,7 +803,7 @@ def add_files():
     case("summary", lambda: SMALL["weights"]().summary(), lambda s: digest(str(s)))
     case(
         "summary in plain types",
-        lambda: SMALL["mixed"]().summary().to_dict(),
+        lambda: summary_of(SMALL["mixed"]()),
         lambda d: digest(json.dumps(d, sort_keys=True)),
     )
     ages = {"age": [20, 34.5, None, 71, 48, 33, 19, 62], "b": list("xyxyxyxy")}
