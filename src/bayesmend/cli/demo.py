@@ -17,6 +17,7 @@ from bayesmend.learning.learn import learn
 
 __all__ = ["demo"]
 
+_OUT = Path("demo")
 _ROWS, _RATE, _SEED = 2000, 0.01, 1
 _FILES = {
     "asia.bif": "the network that the rows are drawn from",
@@ -28,9 +29,7 @@ _FILES = {
 
 
 def demo(
-    out: Annotated[Path, option("DIR", "Folder for the files; made if needed.")] = Path(
-        "demo"
-    ),
+    out: Annotated[Path, option("DIR", "Folder for the files; made if needed.")] = _OUT,
 ) -> None:
     """Show the main job on rows of the ASIA network.
 
