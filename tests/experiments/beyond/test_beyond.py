@@ -1,208 +1,26 @@
 """Experiments beyond the paper: what they hide, what they measure, how they look."""
 
-import math
-import warnings
 from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
-from support import oracle
+from support.designs import NOWHERE, method_of, task_of
 
-from bayesmend.data.table import IncompleteData
 from bayesmend.datasets import load_network
-from bayesmend.errors import DataError, ParameterError, ShortfallWarning
-from bayesmend.graph.dag import Dag
+from bayesmend.errors import DataError
 from bayesmend.hiding.mechanisms import hide_value_per_variable
-from bayesmend.network.network import Network
-from experiments.beyond import imputation, measuring, optimism, optimum, real
+from experiments.beyond import imputation, optimism, optimum, real
 from experiments.catalog import load_experiment
 from experiments.data import DataFolder
 from experiments.design import Answer, Run, Task
-from experiments.hiding import MECHANISMS, hide, hide_one_value
+from experiments.hiding import hide
 from experiments.render.figure import write_figures
 from experiments.render.page import render_tables, write_results
 from experiments.render.results import summarise
 from experiments.run.runner import RunError, execute, run_experiment
 from experiments.run.selection import select
-
-NOWHERE = DataFolder(None)
-SWEEPS = ("imputation", "optimism")
-
-
-def task_of(experiment, name, repetition=0, folder=NOWHERE):
-    setting = next(s for s in experiment.settings if s.name == name)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortfallWarning)
-        return experiment.make(Run(setting, repetition, experiment.seed), folder)
-
-
-def method_of(experiment, name):
-    return next(m for m in experiment.methods if m.name == name)
-
-
-def asia_table(n_rows=2000, seed=1):
-    return load_network("asia").sample(n_rows, seed=seed)
-
-
-# --- mechanisms -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_the_same_generator_hides_the_same_cells(mechanism):
-    table = asia_table(200)
-    first, second = (
-        hide(table, mechanism, 0.2, generator=np.random.default_rng(3))
-        for _ in range(2)
-    )
-    assert list(first.cells()) == list(second.cells())
-    assert first.n_hidden > 0
-
-
-@pytest.mark.parametrize("mechanism", ["mcar", "mnar"])
-def test_cells_of_every_variable_are_hidden_at_the_rate(mechanism):
-    hidden = hide(asia_table(), mechanism, 0.3, generator=np.random.default_rng(1))
-    shares = np.array(list(hidden.counts.values())) / 2000
-    assert shares == pytest.approx(0.3, abs=0.06)
-
-
-def test_under_mar_a_fifth_of_the_variables_stays_observed():
-    hidden = hide(asia_table(), "mar", 0.3, generator=np.random.default_rng(1))
-    shares = np.array(list(hidden.counts.values())) / 2000
-    assert np.count_nonzero(shares == 0) == 1  # of eight
-    assert shares[shares > 0] == pytest.approx(0.3, abs=0.06)
-
-
-def test_one_value_hides_a_share_of_one_state_and_leaves_the_rest():
-    table = asia_table(500)
-    hidden = hide_one_value(table, 0.4, generator=np.random.default_rng(2))
-    for variable in range(table.n_vars):
-        codes = set(hidden.true_codes[hidden.variables == variable].tolist())
-        assert len(codes) <= 1
-        for code in codes:
-            column = table.codes[:, variable]
-            left = hidden.data.codes[:, variable]
-            there = np.count_nonzero(column == code)
-            assert np.count_nonzero(left == 255) == round(0.4 * there)
-
-
-def test_a_variable_without_a_value_has_nothing_to_hide():
-    codes = np.array([[255, 0], [255, 1]], dtype=np.uint8)
-    table = IncompleteData.from_codes(codes, names=["a", "b"], states=["xy", "uv"])
-    hidden = hide_one_value(table, 1.0, generator=np.random.default_rng(0))
-    assert hidden.counts == {"a": 0, "b": 1}
-
-
-def test_an_unknown_mechanism_is_refused():
-    with pytest.raises(ParameterError, match="mechanism must be one of mcar, mar, mna"):
-        hide(asia_table(5), "mcr", 0.1, generator=np.random.default_rng(0))
-
-
-# --- measures -------------------------------------------------------------------------
-
-
-def joint_of(network):
-    parents = [list(members) for members in network.dag.parents]
-    cpts = [cpt.tolist() for cpt in network.cpts]
-    return oracle.joint_distribution(parents, network.card.tolist(), cpts)
-
-
-def small_network(seed):
-    """Three variables with random tables, a zero among them."""
-    generator = np.random.default_rng(seed)
-    dag = Dag.from_arcs("abc", [("a", "c"), ("b", "c")])
-    tables = [generator.dirichlet([1.0] * 2, 1), generator.dirichlet([1.0] * 3, 1)]
-    tables.append(generator.dirichlet([1.0] * 2, 6))
-    tables[2][0] = [1.0, 0.0]
-    return Network(dag, (("n", "y"), ("u", "v", "w"), ("n", "y")), tuple(tables))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_entropy_is_that_of_the_joint_distribution(seed):
-    network = small_network(seed)
-    exact = -sum(p * math.log(p) for p in joint_of(network).values() if p > 0)
-    assert measuring.entropy(network) == pytest.approx(exact, abs=0.01)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_divergence_is_that_of_the_joint_distributions(seed):
-    true = small_network(seed)
-    learned = Network.fit(true.dag, true.sample(50, seed=seed), estimate="posterior")
-    one, two = joint_of(true), joint_of(learned)
-    exact = sum(p * math.log(p / two[row]) for row, p in one.items() if p > 0)
-    found = measuring.divergence(true, learned)
-    assert found == pytest.approx(exact, abs=0.02 + 0.1 * exact)
-    assert measuring.divergence(true, true) == 0.0
-
-
-def test_a_method_without_a_network_gets_that_of_its_table():
-    experiment = load_experiment("optimism")
-    task = task_of(experiment, "asia/1000/mcar/10")
-    complete = method_of(experiment, "complete")
-    answer = complete.solve(task, seed=1, n_threads=1)
-    assert answer.completed.is_complete
-    assert task.hidden.accuracy(answer.completed) == 1.0
-    found = measuring.measure_probabilities(task, answer)
-    assert found["shd"] <= 6
-    assert 0 < found["divergence"] < 0.05
-    assert abs(found["entropy_excess"]) < 0.1
-    assert measuring.measure_structure(task, answer) == {"shd": found["shd"]}
-
-
-def test_a_network_that_was_learned_is_measured_itself():
-    experiment = load_experiment("optimism")
-    task = task_of(experiment, "asia/100/mcar/10")
-    answer = Answer(task.data, network=task.network)
-    assert measuring.measure_probabilities(task, answer) == {
-        "shd": 0,
-        "divergence": 0.0,
-        "entropy_excess": 0.0,
-        "log_loss": measuring.log_loss(task.network, task.hidden),
-    }
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_log_loss_is_that_of_the_posterior_by_enumeration(seed):
-    network = small_network(seed)
-    holed = hide(
-        network.sample(30, seed=seed),
-        "mcar",
-        0.2,
-        generator=np.random.default_rng(seed),
-    ).data
-    hidden = hide(holed, "mcar", 0.3, generator=np.random.default_rng(seed + 10))
-    joint, losses = joint_of(network), []
-    for row, name, label in hidden.cells():
-        variable = network.names.index(name)
-        true = network.states[variable].index(label)
-        observed = hidden.data.codes[row].tolist()
-        weights = [0.0] * len(network.states[variable])
-        for states, p in joint.items():
-            if all(c in (255, s) for c, s in zip(observed, states, strict=True)):
-                weights[states[variable]] += p
-        losses.append(-math.log(weights[true] / sum(weights)))
-    assert measuring.log_loss(network, hidden) == pytest.approx(np.mean(losses))
-
-
-def test_without_a_hidden_cell_there_is_no_log_loss():
-    hidden = hide(asia_table(10), "mcar", 0.0, generator=np.random.default_rng(1))
-    assert math.isnan(measuring.log_loss(load_network("asia"), hidden))
-
-
-def test_too_regular_a_table_gives_too_little_entropy():
-    # Half of the cells hidden at random: augmentation makes them fit too well.
-    experiment = load_experiment("optimism")
-    local = method_of(experiment, "local")
-    found = []
-    for repetition in range(2):
-        task = task_of(experiment, "asia/1000/mcar/50", repetition)
-        answer = local.solve(task, seed=1, n_threads=1, **local.options)
-        found.append(measuring.measure_probabilities(task, answer)["entropy_excess"])
-    assert max(found) < -0.1
-
-
-# --- designs --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -251,7 +69,7 @@ def test_optimum_uses_the_tables_of_table_1():
 
 
 def asia_with_hidden_cells():
-    table = asia_table(100, seed=3)
+    table = load_network("asia").sample(100, seed=3)
     return Task(hide_value_per_variable(table, 1, state=1, seed=1))
 
 
@@ -303,7 +121,12 @@ def test_cells_of_lucas_are_hidden_as_in_table_2(tmp_path):
 
 
 def test_missing_cells_stay_and_a_tenth_of_the_rest_is_hidden(tmp_path):
-    holed = hide(asia_table(), "mcar", 0.2, generator=np.random.default_rng(1)).data
+    holed = hide(
+        load_network("asia").sample(2000, seed=1),
+        "mcar",
+        0.2,
+        generator=np.random.default_rng(1),
+    ).data
     holed.write_csv(tmp_path / "votes.csv")
     task = task_of(load_experiment("real"), "votes", 0, DataFolder(tmp_path))
     observed = np.count_nonzero(~holed.missing_mask)

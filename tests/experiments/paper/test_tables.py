@@ -1,17 +1,16 @@
 """The tables of the paper: what their runs hide, on data made here and on real data."""
 
-import warnings
 from itertools import chain
 
 import pytest
+from support.designs import task_of
 from support.shared import DATA
 from support.tables import write_csv
 
 import bayesmend as bm
-from bayesmend.errors import DataError, ParameterError, ShortfallWarning
+from bayesmend.errors import DataError, ParameterError
 from experiments.catalog import NAMES, load_experiment
 from experiments.data import DataFolder
-from experiments.design import Run
 from experiments.hiding import hide_share_of_value, rows_with
 from experiments.paper.published import PUBLISHED
 
@@ -40,13 +39,6 @@ def folder(tmp_path_factory):
         for file in setting.files:
             bm.write_network(bm.load_network("asia"), path / file)
     return DataFolder(path)
-
-
-def task_of(experiment, setting, repetition, folder):
-    chosen = next(s for s in experiment.settings if s.name == setting)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ShortfallWarning)
-        return experiment.make(Run(chosen, repetition, experiment.seed), folder)
 
 
 def hidden_labels(task):

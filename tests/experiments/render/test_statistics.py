@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from bayesmend.errors import MissingDependencyError, ParameterError
-from experiments.packages import need
+from bayesmend.errors import ParameterError
 from experiments.render.statistics import (
     mean_interval,
     paired_tests,
@@ -141,9 +140,3 @@ def test_what_cannot_be_tested_is_refused():
         paired_tests([float("nan")], [1])
     with pytest.raises(ParameterError, match=r"level must lie between 0 and 1. Got 95"):
         mean_interval([1, 2], level=95)
-
-
-def test_a_missing_package_is_named_with_its_installation():
-    message = r"needs no_such_package\. .*pip install --group experiments"
-    with pytest.raises(MissingDependencyError, match=message):
-        need("no_such_package")

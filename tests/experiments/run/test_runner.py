@@ -433,9 +433,6 @@ def test_a_single_run_can_be_repeated_from_its_row(tmp_path):
     )
 
 
-# --- data -----------------------------------------------------------------------------
-
-
 def test_missing_data_are_named_with_their_public_source(tmp_path):
     wanted = Setting("a", {}, [0], files=("networks/child.bif",))
     other = Setting("b", {}, [0], files=("car.csv",))
@@ -453,29 +450,6 @@ def test_missing_data_are_named_with_their_public_source(tmp_path):
         DataFolder(tmp_path).check(wanting.files)
     assert "car.csv" not in str(error.value)
     assert "networks/child.bif (CHILD, Bayesian Network Repository" in str(error.value)
-
-
-def test_the_environment_names_the_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("BAYESMEND_DATA", str(tmp_path))
-    assert DataFolder.find().path == tmp_path
-    assert DataFolder.find(tmp_path / "x").path == tmp_path / "x"
-    monkeypatch.delenv("BAYESMEND_DATA")
-    assert DataFolder.find().path is None
-
-
-def test_networks_may_be_packed(tmp_path):
-    (tmp_path / "networks").mkdir()
-    path = tmp_path / "networks" / "mine.bif.gz"
-    bm.write_network(bm.load_network("asia"), path)
-    assert DataFolder(tmp_path).network("mine").n_vars == 8
-
-
-def test_tables_may_be_packed(tmp_path):
-    text = b"a,b\nx,u\ny,v\n"
-    (tmp_path / "car.csv.gz").write_bytes(gzip.compress(text))
-    folder = DataFolder(tmp_path)
-    folder.check(["car.csv"])
-    assert folder.table("car.csv").n_rows == 2
 
 
 # --- where rows come from -------------------------------------------------------------
