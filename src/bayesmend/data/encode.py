@@ -359,13 +359,13 @@ def check_states(
                 f" {labels!r} instead."
             )
             raise ParameterError(message)
-        declared[name] = check_labels(name, labels)
+        declared[name] = tuple(map(as_label, labels))
+        check_labels(name, declared[name])
     return declared
 
 
-def check_labels(name: str, labels: Iterable[Label]) -> tuple[Label, ...]:
-    """Return plain labels of 1 to 254 states, all different."""
-    labels = tuple(map(as_label, labels))
+def check_labels(name: str, labels: Sequence[Label]) -> None:
+    """Check that a variable has 1 to 254 states, all different."""
     if not 1 <= len(labels) <= MAX_STATES:
         message = (
             f"variable {name!r} must have 1 to {MAX_STATES} states. Got {len(labels)}"
@@ -380,7 +380,6 @@ def check_labels(name: str, labels: Iterable[Label]) -> tuple[Label, ...]:
             )
             raise DataError(message)
         seen.add(label)
-    return labels
 
 
 def check_codes(

@@ -18,7 +18,7 @@ from bayesmend import _core
 from bayesmend._checks import check_integer
 from bayesmend._docs import documented
 from bayesmend.data.encode import check_labels
-from bayesmend.data.states import Label
+from bayesmend.data.states import Label, as_label
 from bayesmend.data.table import IncompleteData, require_complete
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.dag import Dag
@@ -78,7 +78,9 @@ class Network:
                     f"Got {len(getattr(self, field))} instead."
                 )
                 raise DataError(msg)
-        states = tuple(map(check_labels, self.names, self.states))
+        states = tuple(tuple(map(as_label, labels)) for labels in self.states)
+        for name, labels in zip(self.names, states, strict=True):
+            check_labels(name, labels)
         object.__setattr__(self, "states", states)
         card = [len(labels) for labels in states]
         cpts = tuple(
