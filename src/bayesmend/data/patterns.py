@@ -1,6 +1,6 @@
 """Distinct rows of a table, with their multiplicities and missing cells.
 
-Layer: beside ``data``, whose ``patterns`` method makes these; it sees codes only.
+Made by ``IncompleteData.patterns``; what is here sees codes only.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """What is in a table: states, missing shares and what is missing together.
 
-Layer: beside ``data``, whose ``summary`` method makes these; it sees codes only.
+Made by ``IncompleteData.summary``; what is here sees codes only.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """IncompleteData: a table of categorical variables, some of its cells missing.
 
-Layer: what every later step starts from. User input is checked on the way here, in
+What every later step starts from. User input is checked on the way here, in
 ``encode``, and when an ``IncompleteData`` is made; below, only assertions remain.
 """
 

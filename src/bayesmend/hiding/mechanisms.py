@@ -53,6 +53,9 @@ __all__ = [
     "hide_value_per_variable",
 ]
 
+# Signatures repeat what the mechanisms share: each function says all that it takes, and
+# the command line reads from there which options go with it.
+
 Grouped: TypeAlias = tuple[NDArray[np.integer], NDArray[np.float64], dict[str, Any]]
 """The group of each row, the log-odds of each group, and the odds for the record."""
 

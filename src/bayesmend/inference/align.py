@@ -1,7 +1,6 @@
 """Tables read for a network that is there already: its variables, its states.
 
-Layer: table -> cells in the codes of a network, for inference and imputation. What the
-network does not know stays with the table, and comes back with it.
+What the network does not know stays with the table, and comes back with it.
 """
 
 from __future__ import annotations
