@@ -7,7 +7,7 @@ array of codes for causal-learn); importing the package is left out.
 pyAgrum's structure learners take complete tables only, its parameter learner also takes
 incomplete ones. So ``pyAgrum EM`` is: modes filled in, a structure by tabu search
 (BDeu, at most three parents), its parameters by pyAgrum's EM on the incomplete table
-(BDeu prior of one row), the most probable explanation of every row. ``pyAgrum EM +
+(BDeu prior of one row), the most probable completion of every row. ``pyAgrum EM +
 tabu`` learns a structure once more, from the table completed in this way.
 """
 

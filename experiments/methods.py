@@ -96,7 +96,7 @@ solve_local = partial(solve_by, learn_local)
 
 
 def solve_truth(task: Task, *, seed: int, n_threads: int) -> Answer:
-    """Fill missing cells by the most probable explanation under the true network."""
+    """Fill missing cells by their most probable states under the true network."""
     if task.network is None:
         message = "the true network of this table is not known. Leave 'truth' out."
         raise ParameterError(message)

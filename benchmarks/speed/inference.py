@@ -1,6 +1,6 @@
 """Inference: 10,000 rows of ALARM, 10 % of the cells hidden, against pyAgrum and pgmpy.
 
-Most probable explanations and marginals of every missing cell, each package through its
+Most probable completions and marginals of every missing cell, each package through its
 public interface, one network object for all rows. Ours answers the whole table,
 explanations with a confidence per cell. Peers answer as many of the first rows as a
 time cap allows; their seconds for all rows are extrapolated from these, which is said.

@@ -157,7 +157,7 @@ class Families:
 
 @documented
 class FamilyScorer:
-    """Score families of one complete table again and again.
+    """One complete table, ready to have families scored again and again.
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ def learn(
     max_memory: Annotated[float | None, MEMORY] = _default.max_memory,
     reading: Reading,
 ) -> None:
-    """Learn a network from a table, and mend its missing cells.
+    """Learn a network from a table with missing cells, and mend the table.
 
     Writes network.bif, completed.csv, cells.csv (each mended cell), result.json and
     report.html. Ctrl-C and --time-limit end the search; the best answer so far is

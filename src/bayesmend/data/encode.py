@@ -91,7 +91,7 @@ def encode(source: Source, options: Options) -> Encoded:
 
 
 class Coder:
-    """Codes the columns of a source, numbers that are cut into intervals too."""
+    """A source with its columns coded, numbers that are cut into intervals too."""
 
     def __init__(
         self,

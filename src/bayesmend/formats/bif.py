@@ -122,7 +122,7 @@ def _unquote(text: str) -> str:
 
 
 class _Parser:
-    """Reads variables first, then tables, so that blocks may come in any order."""
+    """Reader of variables first, then tables, so that blocks may come in any order."""
 
     def __init__(self, source: Source) -> None:
         self.source = source

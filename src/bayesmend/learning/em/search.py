@@ -48,7 +48,7 @@ class Best:
 
 @dataclass(slots=True, repr=False, eq=False)
 class Search:
-    """Runs from starts, keeping the best network and a trace."""
+    """A run from every start that keeps the best network and a trace."""
 
     table: Table
     score: Score

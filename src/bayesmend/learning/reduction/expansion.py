@@ -67,7 +67,7 @@ class _Node:
 
 
 class Expansion:
-    """List and score the columns of every child.
+    """The columns of every child, listed and scored.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def _best_below(
 
 
 class _VariantScorer:
-    """Score families of variants: each variant is a variable of a wider table."""
+    """Scores of families of variants: each is a variable of a wider table."""
 
     def __init__(
         self,
