@@ -1,6 +1,6 @@
 """What a network says of a table: marginals, most probable states, draws, queries."""
 
-from bayesmend.inference.engine import Marginals
+from bayesmend.inference.answers import Marginals
 from bayesmend.inference.impute import Imputation, impute
 from bayesmend.inference.posterior import (
     MostProbable,

@@ -19,13 +19,12 @@ from bayesmend.data.states import MISSING, MISSING_MARKERS
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.inference.align import NewData, read_for
+from bayesmend.inference.answers import draw_cells, find_marginals
 from bayesmend.inference.engine import (
     INFERENCES,
     MAX_MEMORY,
     Engine,
     Inference,
-    draw_cells,
-    find_marginals,
     samples_for,
 )
 from bayesmend.network.network import Network

@@ -13,18 +13,20 @@ from bayesmend._checks import check_integer
 from bayesmend._docs import documented
 from bayesmend.data.table import IncompleteData
 from bayesmend.inference.align import read_for
+from bayesmend.inference.answers import (
+    Marginals,
+    draw_cells,
+    find_marginals,
+    hole_distributions,
+    weigher,
+)
 from bayesmend.inference.conflict import require_possible
 from bayesmend.inference.engine import (
     MAX_MEMORY,
     Engine,
     Inference,
-    Marginals,
-    draw_cells,
-    find_marginals,
-    hole_distributions,
     or_weighting,
     samples_for,
-    weigher,
 )
 from bayesmend.network.network import Network
 from bayesmend.seed import Seed

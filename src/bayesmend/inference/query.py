@@ -22,16 +22,15 @@ from bayesmend.data.states import (
     unknown_label,
 )
 from bayesmend.errors import InferenceError, ParameterError
+from bayesmend.inference.answers import find_marginals, target_names
 from bayesmend.inference.conflict import evidence_words, find_conflict
 from bayesmend.inference.engine import (
     MAX_MEMORY,
     CompiledHoles,
     Engine,
     Inference,
-    find_marginals,
     or_weighting,
     samples_for,
-    target_names,
 )
 from bayesmend.network.network import Network, check_network
 from bayesmend.seed import Seed
