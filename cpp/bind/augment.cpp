@@ -50,15 +50,14 @@ struct FamilyBoundView {
 
 class Augmenter {
  public:
-  Augmenter(ByteTable columns, Ints card, const ByteTable& codes, const Weights& weight, int kind,
-            double ess, double arc_penalty, const ByteTable& allowed, const ByteTable& required,
+  Augmenter(ByteTable columns, Ints card, const ByteTable& codes, const Weights& weight,
+            const ScoreRule& rule, const ByteTable& allowed, const ByteTable& required,
             const Ints& limit, double max_bytes, const WholeCall& call = {})
       : columns_(std::move(columns)),
         card_(std::move(card)),
         problem_(Table{view(columns_), view(card_), columns_.shape(0), columns_.shape(1)},
-                 view(codes), view(weight),
-                 ScoreRule{static_cast<ScoreKind>(kind), ess, arc_penalty},
-                 {view(allowed), view(required), view(limit)}, max_bytes, call.stop()) {
+                 view(codes), view(weight), rule, {view(allowed), view(required), view(limit)},
+                 max_bytes, call.stop()) {
     call.raise_if_stopped();
   }
 
@@ -158,14 +157,12 @@ struct ImprovedCompletion {
 // Completions of one table for one given DAG, over any number of variables.
 class DagMender {
  public:
-  DagMender(ByteTable columns, Ints card, const ByteTable& codes, const Weights& weight, int kind,
-            double ess, double arc_penalty, const std::vector<std::vector<Var>>& parents,
-            double max_bytes)
+  DagMender(ByteTable columns, Ints card, const ByteTable& codes, const Weights& weight,
+            const ScoreRule& rule, const std::vector<std::vector<Var>>& parents, double max_bytes)
       : columns_(std::move(columns)),
         card_(std::move(card)),
         problem_(Table{view(columns_), view(card_), columns_.shape(0), columns_.shape(1)},
-                 view(codes), view(weight),
-                 ScoreRule{static_cast<ScoreKind>(kind), ess, arc_penalty}, parents, max_bytes),
+                 view(codes), view(weight), rule, parents, max_bytes),
         chosen_(problem_.n_vars()) {
     std::iota(chosen_.begin(), chosen_.end(), 0);
   }
@@ -300,19 +297,19 @@ void bind_augment(nb::module_& m) {
   bind_bounds(m);
   bind_options(m);
   nb::class_<DagMender>(m, "DagMender", "Searches completions of one table for a given DAG.")
-      .def(nb::init<ByteTable, Ints, const ByteTable&, const Weights&, int, double, double,
+      .def(nb::init<ByteTable, Ints, const ByteTable&, const Weights&, const ScoreRule&,
                     const std::vector<std::vector<Var>>&, double>(),
            "columns"_a.noconvert(), "card"_a.noconvert(), "codes"_a.noconvert(),
-           "weight"_a.noconvert(), "kind"_a, "ess"_a, "arc_penalty"_a, "parents"_a, "max_bytes"_a)
+           "weight"_a.noconvert(), "rule"_a, "parents"_a, "max_bytes"_a)
       .def("improve", &DagMender::improve, "completion"_a.noconvert(), "seconds"_a)
       .def("margins", &DagMender::margins, "completion"_a.noconvert())
       .def("score", &DagMender::score, "completion"_a.noconvert());
   nb::class_<Augmenter>(m, "Augmenter", "Searches DAG and completion of one table together.")
-      .def(nb::init<ByteTable, Ints, const ByteTable&, const Weights&, int, double, double,
+      .def(nb::init<ByteTable, Ints, const ByteTable&, const Weights&, const ScoreRule&,
                     const ByteTable&, const ByteTable&, const Ints&, double>(),
            "columns"_a.noconvert(), "card"_a.noconvert(), "codes"_a.noconvert(),
-           "weight"_a.noconvert(), "kind"_a, "ess"_a, "arc_penalty"_a, "allowed"_a.noconvert(),
-           "required"_a.noconvert(), "limit"_a.noconvert(), "max_bytes"_a)
+           "weight"_a.noconvert(), "rule"_a, "allowed"_a.noconvert(), "required"_a.noconvert(),
+           "limit"_a.noconvert(), "max_bytes"_a)
       .def("n_families", &Augmenter::n_families)
       .def("enumerate", &Augmenter::enumerate, "seconds"_a, "n_threads"_a)
       .def("mend", &Augmenter::mend, "starts"_a.noconvert(), "locality"_a, "seconds"_a,

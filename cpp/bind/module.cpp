@@ -2,14 +2,12 @@
 #include "core/base/stop.hpp"
 
 namespace bayesmend::bind {
-void bind_augment(nb::module_& m);
-void bind_clusters(nb::module_& m);
-void bind_csv(nb::module_& m);
-void bind_inference(nb::module_& m);
-void bind_patterns(nb::module_& m);
-void bind_sample(nb::module_& m);
+void bind_table(nb::module_& m);
 void bind_score(nb::module_& m);
 void bind_structure(nb::module_& m);
+void bind_network(nb::module_& m);
+void bind_inference(nb::module_& m);
+void bind_augment(nb::module_& m);
 }  // namespace bayesmend::bind
 
 NB_MODULE(_core, m) {
@@ -22,12 +20,10 @@ NB_MODULE(_core, m) {
       .value("memory", StopReason::memory)
       .value("nodes", StopReason::nodes)
       .value("interrupt", StopReason::interrupt);
-  bind_augment(m);
-  bind_clusters(m);
-  bind_csv(m);
-  bind_inference(m);
-  bind_patterns(m);
-  bind_sample(m);
+  bind_table(m);
   bind_score(m);
   bind_structure(m);
+  bind_network(m);
+  bind_inference(m);
+  bind_augment(m);
 }

@@ -23,4 +23,15 @@ auto array_of(std::vector<T> Result::* member) {
   };
 }
 
+// The same for numbers that the core counts unsigned: NumPy gets them signed, the largest as -1.
+template <class Result, class T>
+auto signed_array_of(std::vector<T> Result::* member) {
+  return [member](nb::handle_t<Result> self) {
+    using Signed = std::make_signed_t<T>;
+    auto& values = nb::cast<Result&>(self).*member;
+    return nb::ndarray<nb::numpy, Signed, nb::ndim<1>>(reinterpret_cast<Signed*>(values.data()),
+                                                       {values.size()}, self);
+  };
+}
+
 }  // namespace bayesmend::bind

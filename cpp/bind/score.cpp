@@ -9,20 +9,27 @@
 
 namespace bayesmend::bind {
 void bind_score(nb::module_& m) {
+  nb::enum_<ScoreKind>(m, "ScoreKind", "The name of a score.")
+      .value("bdeu", ScoreKind::bdeu)
+      .value("k2", ScoreKind::k2)
+      .value("bic", ScoreKind::bic)
+      .value("aic", ScoreKind::aic)
+      .value("loglik", ScoreKind::loglik);
+  nb::class_<ScoreRule>(m, "ScoreRule", "How families are scored.")
+      .def(nb::init<ScoreKind, double, double>(), "kind"_a, "ess"_a, "arc_penalty"_a);
   nb::class_<Scorer>(m, "Scorer", "Scores families of one complete table under one rule.")
-      .def(nb::init<In<std::uint8_t, 2>, In<std::int32_t, 1>, In<double, 1>, int, double, double>(),
-           "columns"_a.noconvert(), "card"_a.noconvert(), "weights"_a.noconvert(), "kind"_a,
-           "ess"_a, "arc_penalty"_a)
+      .def(nb::init<In<std::uint8_t, 2>, In<std::int32_t, 1>, In<double, 1>, const ScoreRule&>(),
+           "columns"_a.noconvert(), "card"_a.noconvert(), "weights"_a.noconvert(), "rule"_a)
       .def_static(
           "expecting",
-          [](nb::object holes, In<double, 1> cpts, int kind, double ess, double arc_penalty,
-             std::size_t n_threads, double max_bytes) {
+          [](nb::object holes, In<double, 1> cpts, const ScoreRule& rule, std::size_t n_threads,
+             double max_bytes) {
             const auto& table = nb::cast<const HoleTable&>(holes);
-            return std::make_unique<Scorer>(holes, table, std::move(cpts), kind, ess, arc_penalty,
-                                            n_threads, max_bytes);
+            return std::make_unique<Scorer>(holes, table, std::move(cpts), rule, n_threads,
+                                            max_bytes);
           },
-          "holes"_a, "cpts"_a.noconvert(), "kind"_a, "ess"_a, "arc_penalty"_a, "n_threads"_a,
-          "max_bytes"_a, "Scores what is expected of a table with holes under a network.")
+          "holes"_a, "cpts"_a.noconvert(), "rule"_a, "n_threads"_a, "max_bytes"_a,
+          "Scores what is expected of a table with holes under a network.")
       .def(
           "expected_counts",
           [](const Scorer& self, In<std::int64_t, 1> parent_offsets, In<std::int32_t, 1> parents) {
@@ -53,7 +60,10 @@ void bind_score(nb::module_& m) {
           [](const Scorer& self, In<std::int32_t, 1> child, In<std::int64_t, 1> first_parent,
              In<std::int32_t, 1> parents, std::size_t n_threads) {
             return own(run_whole([&](const Stop& stop) {
-              return score_families(self.scorer(), {view(child), view(first_parent), view(parents)},
+              return score_families(self.scorer(),
+                                    {.child = view(child),
+                                     .first_parent = view(first_parent),
+                                     .parents = view(parents)},
                                     n_threads, stop);
             }));
           },

@@ -13,24 +13,24 @@ namespace bayesmend::bind {
 // Owns what the core only views: the arrays and the counter over them.
 class Scorer {
  public:
-  Scorer(In<std::uint8_t, 2> columns, In<std::int32_t, 1> card, In<double, 1> weights, int kind,
-         double ess, double arc_penalty)
+  Scorer(In<std::uint8_t, 2> columns, In<std::int32_t, 1> card, In<double, 1> weights,
+         const ScoreRule& rule)
       : columns_(std::move(columns)),
         card_(std::move(card)),
         weights_(std::move(weights)),
         counter_(Table{view(columns_), view(card_), columns_.shape(0), columns_.shape(1)},
                  view(weights_)),
-        scorer_(counter_, ScoreRule{static_cast<ScoreKind>(kind), ess, arc_penalty}) {}
+        scorer_(counter_, rule) {}
 
   // Scores what is expected of a table with holes; `owner` keeps `holes` alive.
-  Scorer(nb::object owner, const HoleTable& holes, In<double, 1> cpts, int kind, double ess,
-         double arc_penalty, std::size_t n_threads, double max_bytes, const WholeCall& call = {})
+  Scorer(nb::object owner, const HoleTable& holes, In<double, 1> cpts, const ScoreRule& rule,
+         std::size_t n_threads, double max_bytes, const WholeCall& call = {})
       : weights_(std::move(cpts)),
         owner_(std::move(owner)),
         expected_(std::make_unique<ExpectedCounts>(holes.holes(), holes.check(weights_), n_threads,
                                                    max_bytes, call.stop())),
         counter_(holes.holes().table(), holes.holes().total_weight(), *expected_),
-        scorer_(counter_, ScoreRule{static_cast<ScoreKind>(kind), ess, arc_penalty}) {
+        scorer_(counter_, rule) {
     call.raise_if_stopped();
   }
   Scorer(const Scorer&) = delete;

@@ -1,121 +1,187 @@
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <limits>
-#include <tuple>
-
+#include "bind/results.hpp"
 #include "bind/scorer.hpp"
 #include "bind/stop.hpp"
 #include "core/structure/candidates.hpp"
+#include "core/structure/clusters.hpp"
 #include "core/structure/greedy.hpp"
 #include "core/structure/order.hpp"
+#include "core/structure/rounding.hpp"
 #include "core/structure/subsets.hpp"
 
 namespace bayesmend::bind {
 namespace {
 
 using Offsets = In<std::int64_t, 1>;
-using Scores = In<double, 1>;
-using Members = In<std::int32_t, 1>;
+using Numbers = In<double, 1>;
+using Vars = In<std::int32_t, 1>;
 using Rules = In<std::uint8_t, 2>;
+using ParentsOfEach = std::vector<std::vector<Var>>;
 
-ParentLists lists_of(const Offsets& offsets, const Scores& scores, const Offsets& member_offsets,
-                     const Members& members) {
-  return {view(offsets), view(scores), view(member_offsets), view(members)};
+ParentLists lists_of(const Offsets& offsets, const Numbers& scores, const Offsets& member_offsets,
+                     const Vars& members) {
+  return {.offsets = view(offsets),
+          .scores = view(scores),
+          .member_offsets = view(member_offsets),
+          .members = view(members)};
 }
 
-auto candidates_tuple(OwnedParentLists&& lists, const CandidateCount& count) {
-  return std::make_tuple(own_signed(std::move(lists.offsets)), own(std::move(lists.scores)),
-                         own_signed(std::move(lists.member_offsets)),
-                         own_signed(std::move(lists.members)), count.n_scored, count.n_skipped);
+ParentRules rules_of(const Rules& allowed, const Rules& required, const Vars& limit) {
+  return {.allowed = view(allowed), .required = view(required), .limit = view(limit)};
 }
 
 void bind_candidates(nb::module_& m) {
+  nb::class_<OwnedParentLists>(m, "ParentLists", "Candidate parent sets as compressed rows.")
+      .def_prop_ro("offsets", signed_array_of(&OwnedParentLists::offsets))
+      .def_prop_ro("scores", array_of(&OwnedParentLists::scores))
+      .def_prop_ro("member_offsets", signed_array_of(&OwnedParentLists::member_offsets))
+      .def_prop_ro("members", signed_array_of(&OwnedParentLists::members));
   m.def(
       "all_candidates",
-      [](const Scorer& scorer, Rules allowed, Rules required, Members limit,
-         std::size_t n_threads) {
-        CandidateCount count;
-        auto lists = run_whole([&](const Stop& stop) {
-          return all_candidates(scorer.scorer(), {view(allowed), view(required), view(limit)},
-                                n_threads, stop, count);
+      [](const Scorer& scorer, Rules allowed, Rules required, Vars limit, std::size_t n_threads) {
+        return run_whole([&](const Stop& stop) {
+          return all_candidates(scorer.scorer(), rules_of(allowed, required, limit), n_threads,
+                                stop);
         });
-        return candidates_tuple(std::move(lists), count);
       },
       "scorer"_a, "allowed"_a.noconvert(), "required"_a.noconvert(), "limit"_a.noconvert(),
       "n_threads"_a);
   m.def(
       "promising_candidates",
-      [](const Scorer& scorer, Rules allowed, Rules required, Members limit,
-         const std::vector<std::vector<Var>>& seeds, std::size_t max_sets, double seconds_per_child,
+      [](const Scorer& scorer, Rules allowed, Rules required, Vars limit,
+         const ParentsOfEach& seeds, std::size_t max_sets, double seconds_per_child,
          std::size_t n_threads) {
-        CandidateCount count;
-        auto lists = run_whole([&](const Stop& stop) {
-          return promising_candidates(scorer.scorer(), {view(allowed), view(required), view(limit)},
-                                      seeds, max_sets, seconds_per_child, n_threads, stop, count);
+        return run_whole([&](const Stop& stop) {
+          return promising_candidates(scorer.scorer(), rules_of(allowed, required, limit), seeds,
+                                      max_sets, seconds_per_child, n_threads, stop);
         });
-        return candidates_tuple(std::move(lists), count);
       },
       "scorer"_a, "allowed"_a.noconvert(), "required"_a.noconvert(), "limit"_a.noconvert(),
       "seeds"_a, "max_sets"_a, "seconds_per_child"_a, "n_threads"_a);
 }
 
 void bind_subsets(nb::module_& m) {
+  nb::class_<SubsetSolution>(m, "SubsetSolution", "The best DAG, by subsets of the variables.")
+      .def_ro("score", &SubsetSolution::score)
+      .def_prop_ro("choices", signed_array_of(&SubsetSolution::choices))
+      .def_prop_ro("best_through", array_of(&SubsetSolution::best_through))
+      .def_ro("stopped", &SubsetSolution::stopped);
   m.def("subsets_memory", &SubsetProgram::memory, "n_vars"_a, "through"_a);
   m.def(
       "solve_subsets",
-      [](Offsets offsets, Scores scores, Offsets member_offsets, Members members, bool through,
+      [](Offsets offsets, Numbers scores, Offsets member_offsets, Vars members, bool through,
          double seconds, std::size_t n_threads) {
-        SearchCall call(seconds);
-        auto found = call.run([&](const Stop& stop) {
+        return SearchCall(seconds).run([&](const Stop& stop) {
           return solve_subsets(lists_of(offsets, scores, member_offsets, members), through,
                                n_threads, stop);
         });
-        return std::make_tuple(own_signed(std::move(found.choices)), found.score,
-                               own(std::move(found.best_through)),
-                               found.stopped == StopReason::nothing, call.was_interrupted());
       },
       "offsets"_a.noconvert(), "scores"_a.noconvert(), "member_offsets"_a.noconvert(),
       "members"_a.noconvert(), "through"_a, "seconds"_a, "n_threads"_a);
 }
 
-void bind_searches(nb::module_& m) {
+void bind_orders(nb::module_& m) {
+  nb::class_<OrderResult>(m, "OrderResult", "The best DAG that a search over orders met.")
+      .def_ro("score", &OrderResult::score)
+      .def_prop_ro("choices", signed_array_of(&OrderResult::choices))
+      .def_ro("n_perturbations", &OrderResult::n_perturbations)
+      .def_ro("stopped", &OrderResult::stopped);
   m.def(
       "search_orders",
-      [](Offsets offsets, Scores scores, Offsets member_offsets, Members members, Members start,
+      [](Offsets offsets, Numbers scores, Offsets member_offsets, Vars members, Vars start,
          std::size_t n_chains, std::size_t patience, std::size_t max_window, double seconds,
          std::uint64_t seed, std::size_t n_threads, nb::object report) {
         SearchCall call(seconds, std::move(report));
-        auto result = call.run([&](const Stop& stop) {
-          const std::vector<Var> order(start.data(), start.data() + start.size());
-          return search_orders(lists_of(offsets, scores, member_offsets, members), order,
-                               {n_chains, patience, max_window, seed, call.progress()}, n_threads,
-                               stop);
+        return call.run([&](const Stop& stop) {
+          const auto order = view(start);
+          return search_orders(lists_of(offsets, scores, member_offsets, members),
+                               {order.begin(), order.end()},
+                               {.n_chains = n_chains,
+                                .patience = patience,
+                                .max_window = max_window,
+                                .seed = seed,
+                                .progress = call.progress()},
+                               n_threads, stop);
         });
-        return std::make_tuple(own(std::move(result.choices)), result.n_perturbations,
-                               result.stopped != StopReason::nothing, call.was_interrupted());
       },
       "offsets"_a.noconvert(), "scores"_a.noconvert(), "member_offsets"_a.noconvert(),
       "members"_a.noconvert(), "start"_a.noconvert(), "n_chains"_a, "patience"_a, "max_window"_a,
       "seconds"_a, "seed"_a, "n_threads"_a, "report"_a.none());
+}
+
+void bind_greedy(nb::module_& m) {
+  nb::class_<GreedyResult>(m, "GreedyResult", "The best DAG that hill climbing met.")
+      .def_ro("score", &GreedyResult::score)
+      .def_ro("parents", &GreedyResult::parents)
+      .def_ro("n_changes", &GreedyResult::n_changes)
+      .def_ro("stopped", &GreedyResult::stopped);
   m.def(
       "climb_greedily",
-      [](const Scorer& scorer, Rules allowed, Rules required, Members limit,
-         const std::vector<std::vector<Var>>& start, std::size_t tabu_length,
-         std::size_t tabu_moves, std::size_t restarts, double seconds, std::uint64_t seed,
-         std::size_t n_threads, nb::object report) {
+      [](const Scorer& scorer, Rules allowed, Rules required, Vars limit,
+         const ParentsOfEach& start, std::size_t tabu_length, std::size_t tabu_moves,
+         std::size_t restarts, double seconds, std::uint64_t seed, std::size_t n_threads,
+         nb::object report) {
         SearchCall call(seconds, std::move(report));
-        const auto result = call.run([&](const Stop& stop) {
-          return climb_greedily(scorer.scorer(), {view(allowed), view(required), view(limit)},
-                                start, {tabu_length, tabu_moves, restarts, seed, call.progress()},
+        return call.run([&](const Stop& stop) {
+          return climb_greedily(scorer.scorer(), rules_of(allowed, required, limit), start,
+                                {.tabu_length = tabu_length,
+                                 .tabu_moves = tabu_moves,
+                                 .restarts = restarts,
+                                 .seed = seed,
+                                 .progress = call.progress()},
                                 n_threads, stop);
         });
-        return std::make_tuple(result.parents, result.score, result.n_changes,
-                               call.stop().has_ended(), call.was_interrupted());
       },
       "scorer"_a, "allowed"_a.noconvert(), "required"_a.noconvert(), "limit"_a.noconvert(),
       "start"_a, "tabu_length"_a, "tabu_moves"_a, "restarts"_a, "seconds"_a, "seed"_a,
       "n_threads"_a, "report"_a.none());
+}
+
+void bind_relaxation(nb::module_& m) {
+  nb::class_<Ragged>(m, "Ragged", "Rows of integers of unequal length.")
+      .def_prop_ro("offsets", signed_array_of(&Ragged::offsets))
+      .def_prop_ro("items", signed_array_of(&Ragged::items));
+  nb::class_<ClusterCuts>(m, "ClusterCuts", "Clusters of variables and their inequalities.")
+      .def_ro("clusters", &ClusterCuts::clusters)
+      .def_ro("candidates", &ClusterCuts::candidates, "The terms of each inequality.")
+      .def_prop_ro("misses", array_of(&ClusterCuts::misses),
+                   "1: their sum is at least 1; 0: at most the size of the cluster less 1.");
+  m.def(
+      "violated_clusters",
+      [](Offsets offsets, Numbers scores, Offsets member_offsets, Vars members, Numbers weights,
+         std::size_t max_clusters, std::size_t steps, std::size_t final_steps, double min_violation,
+         double seconds, bool must_find) {
+        nb::gil_scoped_release nogil;
+        return violated_clusters(lists_of(offsets, scores, member_offsets, members), view(weights),
+                                 {.max_clusters = max_clusters,
+                                  .steps = steps,
+                                  .final_steps = final_steps,
+                                  .min_violation = min_violation,
+                                  .must_find = must_find},
+                                 Stop(seconds));
+      },
+      "offsets"_a.noconvert(), "scores"_a.noconvert(), "member_offsets"_a.noconvert(),
+      "members"_a.noconvert(), "weights"_a.noconvert(), nb::kw_only(), "max_clusters"_a, "steps"_a,
+      "final_steps"_a, "min_violation"_a, "seconds"_a, "must_find"_a,
+      "Clusters whose inequality the weights violate, and the terms of the inequalities.");
+  m.def(
+      "order_from_lp",
+      [](Offsets offsets, Numbers scores, Offsets member_offsets, Vars members, Numbers weights,
+         std::size_t kicks, std::uint64_t seed, double seconds) {
+        std::vector<std::int32_t> chosen;
+        {
+          nb::gil_scoped_release nogil;
+          const auto found =
+              order_from_lp(lists_of(offsets, scores, member_offsets, members), view(weights),
+                            {.kicks = kicks, .seed = seed}, Stop(seconds));
+          chosen.assign(found.chosen.begin(), found.chosen.end());
+        }
+        return own(std::move(chosen));
+      },
+      "offsets"_a.noconvert(), "scores"_a.noconvert(), "member_offsets"_a.noconvert(),
+      "members"_a.noconvert(), "weights"_a.noconvert(), nb::kw_only(), "kicks"_a, "seed"_a,
+      "seconds"_a, "An acyclic choice of candidates near the weights (-1: none fits).");
 }
 
 }  // namespace
@@ -123,7 +189,9 @@ void bind_searches(nb::module_& m) {
 void bind_structure(nb::module_& m) {
   bind_candidates(m);
   bind_subsets(m);
-  bind_searches(m);
+  bind_orders(m);
+  bind_greedy(m);
+  bind_relaxation(m);
 }
 
 }  // namespace bayesmend::bind

@@ -189,9 +189,7 @@ class FamilyScorer:
             table.codes.T,
             table.card,
             weights_of(table),
-            kind_number(self.score),
-            float(self.score.ess),
-            float(self.score.arc_penalty),
+            core_rule(self.score),
         )
 
     @documented
@@ -228,9 +226,7 @@ class FamilyScorer:
         scorer.core = _core.Scorer.expecting(
             holes,
             cpts,
-            kind_number(score),
-            float(score.ess),
-            float(score.arc_penalty),
+            core_rule(score),
             scorer.n_threads,
             float(max_memory),
         )
@@ -404,9 +400,10 @@ def family_counts(
     )
 
 
-def kind_number(score: Score) -> int:
-    """Give the number under which the core knows a rule."""
-    return _KINDS.index(score.kind)
+def core_rule(score: Score) -> _core.ScoreRule:
+    """Give a rule as the core knows it."""
+    kind = _core.ScoreKind[score.kind]
+    return _core.ScoreRule(kind, float(score.ess), float(score.arc_penalty))
 
 
 def weights_of(data: IncompleteData) -> NDArray[np.float64]:

@@ -23,15 +23,15 @@ def as_array(text):
 def read_core(text, delimiter=",", markers=(), numeric=(), n_threads=1, chunk_bytes=0):
     """Rows of the text as the core reads them, or (kind, line)."""
     header = _core.read_csv_header(as_array(text), delimiter)
-    if header.problem.kind:
-        return header.problem.kind, header.problem.line
+    if header.problem.kind != _core.CsvProblemKind.none:
+        return header.problem.kind.name, header.problem.line
     n = len(header.names)
     is_number = np.array([j in numeric for j in range(n)], dtype=np.uint8)
     table = _core.read_csv(
         as_array(text), delimiter, list(markers), is_number, n_threads, chunk_bytes
     )
-    if table.problem.kind:
-        return table.problem.kind, table.problem.line
+    if table.problem.kind != _core.CsvProblemKind.none:
+        return table.problem.kind.name, table.problem.line
     same = np.tile(np.arange(256, dtype=np.uint8), (n, 1))
     codes = table.codes(np.arange(n), same, n_threads)
     labels = [table.labels(j) for j in range(n)]
@@ -111,10 +111,10 @@ def test_the_first_invalid_byte_is_where_python_finds_it(content):
     problem = _core.read_csv(as_array(table), ",", [], np.zeros(1, np.uint8)).problem
     try:
         table.decode("utf-8")
-        expected = ("", 0)
+        expected = ("none", 0)
     except UnicodeDecodeError as error:
         expected = ("encoding", error.start)
-    assert (problem.kind, problem.position) == expected
+    assert (problem.kind.name, problem.position) == expected
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=8))

@@ -67,10 +67,10 @@ def test_many_rows_match_numpy_for_any_thread_count(n_vars, n_states):
     )
     order = np.argsort(at)
     for n_threads in (1, 4, 7):
-        first, counts, back = _core.distinct_rows(cells, n_threads)
-        assert np.array_equal(first, at[order])
-        assert np.array_equal(counts, count[order])
-        assert np.array_equal(order[back], inverse.ravel())
+        found = _core.distinct_rows(cells, n_threads)
+        assert np.array_equal(found.first, at[order])
+        assert np.array_equal(found.count, count[order])
+        assert np.array_equal(order[found.inverse], inverse.ravel())
 
 
 def test_arrays_of_patterns_are_read_only():

@@ -267,7 +267,7 @@ def test_ctrl_c_in_any_callback_leaves_a_valid_dag(monkeypatch, callback, when):
 
 
 def separate(sets, weights):
-    offsets, items, *_ = _core.violated_clusters(
+    cuts = _core.violated_clusters(
         sets.offsets,
         sets.scores,
         sets.member_offsets,
@@ -280,6 +280,7 @@ def separate(sets, weights):
         seconds=60.0,
         must_find=False,
     )
+    items, offsets = cuts.clusters.items, cuts.clusters.offsets
     return [items[a:b].tolist() for a, b in itertools.pairwise(offsets)]
 
 

@@ -113,15 +113,11 @@ class Exhaustive {
       child_cards_.resize(std::min<std::size_t>(1, child_cards_.size()));
   }
 
-  OwnedParentLists run(std::size_t n_threads, CandidateCount& count) {
+  OwnedParentLists run(std::size_t n_threads) {
     workers_ = std::vector<Worker>(resolve_threads(n_threads));
     layers_.resize(max_parents_ + 1);
     for (std::size_t size = 0; size <= max_parents_ + 1; ++size)
       if (!run_layer(size)) return {};
-    for (const auto& worker : workers_) {
-      count.n_scored += worker.n_scored;
-      count.n_skipped += worker.n_skipped;
-    }
     return pack(lists_);
   }
 
@@ -137,7 +133,6 @@ class Exhaustive {
   struct Worker {
     FamilyScorer::Scratch joint, parents;  // two, since parents are counted while joint is in use
     std::vector<Var> family_parents;
-    std::size_t n_scored = 0, n_skipped = 0;
   };
 
   using Found = std::vector<std::pair<Var, Candidate>>;
@@ -190,10 +185,7 @@ class Exhaustive {
       members.clear();
     };
     for_each_set(head, size, n_vars_, [&](const std::vector<Var>& set) {
-      if (!has_live_family(set, worker)) {
-        ++worker.n_skipped;
-        return;
-      }
+      if (!has_live_family(set, worker)) return;
       const std::size_t first = members.size();
       members.insert(members.end(), set.begin(), set.end());
       sets.emplace_back(members.data() + first, size);
@@ -302,7 +294,6 @@ class Exhaustive {
     const ParentTable given = parent_table(parents, rank, card_[child], worker);
     const double score =
         joint_value - given.value - scorer_.penalty(n_cells, card_[child], parents.size());
-    ++worker.n_scored;
     double best = kMinusInfinity;
     if (!parents.empty()) {
       const auto& below = layers_[parents.size() - 1];
@@ -390,8 +381,6 @@ class Promising {
     }
     return undominated();
   }
-
-  std::size_t n_scored() const { return index_.size(); }
 
  private:
   struct Entry {
@@ -492,31 +481,27 @@ class Promising {
 }  // namespace
 
 OwnedParentLists all_candidates(const FamilyScorer& scorer, const ParentRules& rules,
-                                std::size_t n_threads, const Stop& stop, CandidateCount& count) {
+                                std::size_t n_threads, const Stop& stop) {
   if (scorer.counter().table().n_vars == 0) return {};
-  return Exhaustive(scorer, rules, stop).run(n_threads, count);
+  return Exhaustive(scorer, rules, stop).run(n_threads);
 }
 
 OwnedParentLists promising_candidates(const FamilyScorer& scorer, const ParentRules& rules,
                                       const std::vector<std::vector<Var>>& seeds,
                                       std::size_t max_sets, double seconds_per_child,
-                                      std::size_t n_threads, const Stop& stop,
-                                      CandidateCount& count) {
+                                      std::size_t n_threads, const Stop& stop) {
   const std::size_t n_vars = scorer.counter().table().n_vars;
   std::vector<std::vector<Candidate>> lists(n_vars);
   std::vector<FamilyScorer::Scratch> scratch(resolve_threads(n_threads));
-  std::vector<std::size_t> n_scored(n_vars, 0);
   const bool finished = parallel_for(
       n_vars, scratch.size(), stop,
       [&](std::size_t child, std::size_t thread) {
         const Stop part = stop.part(seconds_per_child);
         Promising search(scorer, rules, static_cast<Var>(child), scratch[thread], part);
         lists[child] = search.run(seeds[child], max_sets);
-        n_scored[child] = search.n_scored();
       },
       Caller::waits);
   if (!finished) return {};
-  for (const auto n : n_scored) count.n_scored += n;
   return pack(lists);
 }
 

@@ -18,14 +18,9 @@ struct ParentRules {
   std::span<const std::uint32_t> limit;    // largest number of parents, per child
 };
 
-struct CandidateCount {
-  std::size_t n_scored = 0;   // families whose score was computed
-  std::size_t n_skipped = 0;  // joint tables that a bound made unnecessary
-};
-
 // Every set within the rules that beats each of its subsets. Empty lists when stopped.
 OwnedParentLists all_candidates(const FamilyScorer& scorer, const ParentRules& rules,
-                                std::size_t n_threads, const Stop& stop, CandidateCount& count);
+                                std::size_t n_threads, const Stop& stop);
 
 // The most promising sets first, by the score that two sets of parents would have together if
 // their contributions added up (Scanagatta et al. 2015), until `max_sets` families of each child
@@ -34,7 +29,6 @@ OwnedParentLists all_candidates(const FamilyScorer& scorer, const ParentRules& r
 OwnedParentLists promising_candidates(const FamilyScorer& scorer, const ParentRules& rules,
                                       const std::vector<std::vector<Var>>& seeds,
                                       std::size_t max_sets, double seconds_per_child,
-                                      std::size_t n_threads, const Stop& stop,
-                                      CandidateCount& count);
+                                      std::size_t n_threads, const Stop& stop);
 
 }  // namespace bayesmend

@@ -368,19 +368,12 @@ class Separation {
   std::vector<Scored> found_;
 };
 
-}  // namespace
-
-Ragged violated_clusters(const ParentLists& families, std::span<const double> weights,
-                         const SeparationLimits& limits, const Stop& stop) {
-  return Separation(families, weights, limits, stop).run();
-}
-
-ClusterRows cluster_rows(const ParentLists& families, const Ragged& clusters) {
-  ClusterRows rows;
+// Adds the inequality of each cluster.
+void add_rows(const ParentLists& families, ClusterCuts& cuts) {
   std::vector<std::uint8_t> in(families.n_vars(), 0);
   std::vector<std::uint32_t> meeting, missing;
-  for (std::size_t k = 0; k < clusters.size(); ++k) {
-    const auto cluster = clusters.row(k);
+  for (std::size_t k = 0; k < cuts.clusters.size(); ++k) {
+    const auto cluster = cuts.clusters.row(k);
     for (const auto v : cluster) in[v] = 1;
     meeting.clear();
     missing.clear();
@@ -395,11 +388,20 @@ ClusterRows cluster_rows(const ParentLists& families, const Ragged& clusters) {
     for (const auto v : cluster) in[v] = 0;
     const bool misses = missing.size() <= meeting.size();
     const auto& row = misses ? missing : meeting;
-    rows.candidates.items.insert(rows.candidates.items.end(), row.begin(), row.end());
-    rows.candidates.close();
-    rows.misses.push_back(misses ? 1 : 0);
+    cuts.candidates.items.insert(cuts.candidates.items.end(), row.begin(), row.end());
+    cuts.candidates.close();
+    cuts.misses.push_back(misses ? 1 : 0);
   }
-  return rows;
+}
+
+}  // namespace
+
+ClusterCuts violated_clusters(const ParentLists& families, std::span<const double> weights,
+                              const SeparationLimits& limits, const Stop& stop) {
+  ClusterCuts cuts;
+  cuts.clusters = Separation(families, weights, limits, stop).run();
+  add_rows(families, cuts);
+  return cuts;
 }
 
 }  // namespace bayesmend

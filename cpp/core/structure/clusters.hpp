@@ -24,26 +24,28 @@ struct Ragged {
   void close() { offsets.push_back(items.size()); }
 };
 
+// The defaults are those of the interface that calls.
 struct SeparationLimits {
-  std::size_t max_clusters = 64;
-  std::size_t steps = 2000;         // of the search from one variable
-  std::size_t final_steps = 20000;  // of the same when no search has found a cluster
-  double min_violation = 1e-4;
-  bool must_find = false;  // the time counts only once a cluster has been found
+  std::size_t max_clusters;
+  std::size_t steps;        // of the search from one variable
+  std::size_t final_steps;  // of the same when no search has found a cluster
+  double min_violation;
+  bool must_find;  // the time counts only once a cluster has been found
 };
 
-// Clusters C (sets of variables) whose inequality "some variable of C has no parent in C",
+// Clusters C (sets of variables), and for each the inequality "some variable of C has no parent in
+// C", in whichever of its two forms has fewer terms.
+struct ClusterCuts {
+  Ragged clusters;
+  Ragged candidates;                 // the terms of the inequality
+  std::vector<std::uint8_t> misses;  // 1: sum of the terms >= 1; 0: sum <= |cluster| - 1
+};
+
+// Clusters whose inequality,
 //   sum over i in C of the weight of the candidates of i that miss C >= 1,
 // is violated by the weights (one per candidate). Most violated first, each one minimal:
 // without any of its members it would be less violated.
-Ragged violated_clusters(const ParentLists& families, std::span<const double> weights,
-                         const SeparationLimits& limits, const Stop& stop);
-
-// The inequality of each cluster in whichever of its two forms has fewer terms.
-struct ClusterRows {
-  Ragged candidates;
-  std::vector<std::uint8_t> misses;  // 1: sum of the row >= 1; 0: sum <= |cluster| - 1
-};
-ClusterRows cluster_rows(const ParentLists& families, const Ragged& clusters);
+ClusterCuts violated_clusters(const ParentLists& families, std::span<const double> weights,
+                              const SeparationLimits& limits, const Stop& stop);
 
 }  // namespace bayesmend

@@ -93,7 +93,10 @@ class Climber {
       load(perturbed(best_parents_));
       climb();
     }
-    return {best_, best_parents_, n_changes_};
+    return {.score = best_,
+            .parents = best_parents_,
+            .n_changes = n_changes_,
+            .stopped = stop_.reason()};
   }
 
  private:

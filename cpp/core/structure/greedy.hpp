@@ -10,11 +10,12 @@
 
 namespace bayesmend {
 
+// The defaults are those of the interface that calls.
 struct GreedyOptions {
-  std::size_t tabu_length = 10;  // changes during which an arc stays as it was left
-  std::size_t tabu_moves = 10;   // changes in a row without a new best that end a climb
-  std::size_t restarts = 0;      // climbs from a perturbed best DAG
-  std::uint64_t seed = 0;
+  std::size_t tabu_length;  // changes during which an arc stays as it was left
+  std::size_t tabu_moves;   // changes in a row without a new best that end a climb
+  std::size_t restarts;     // climbs from a perturbed best DAG
+  std::uint64_t seed;
   Progress* progress = nullptr;
 };
 
@@ -22,6 +23,7 @@ struct GreedyResult {
   double score = 0.0;
   std::vector<std::vector<Var>> parents;
   std::size_t n_changes = 0;
+  StopReason stopped = StopReason::nothing;
 };
 
 // Hill climbing on the data by adding, deleting and reversing arcs, with a tabu list and restarts.

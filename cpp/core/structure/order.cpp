@@ -116,10 +116,10 @@ class Chain {
         choice_ = best.choice;
       }
     }
-    return {best_total.n_without > 0 ? kMinusInfinity : best_total.score,
-            {best.choice.begin(), best.choice.end()},
-            n_perturbations,
-            stop_.reason()};
+    return {.score = best_total.n_without > 0 ? kMinusInfinity : best_total.score,
+            .choices = best.choice,
+            .n_perturbations = n_perturbations,
+            .stopped = stop_.reason()};
   }
 
  private:

@@ -10,17 +10,18 @@
 
 namespace bayesmend {
 
+// The defaults are those of the interface that calls.
 struct OrderOptions {
-  std::size_t n_chains = 1;    // independent searches; the best one counts
-  std::size_t patience = 100;  // perturbations in a row without gain that end a chain
-  std::size_t max_window = 3;  // longest run of variables moved together
-  std::uint64_t seed = 0;
+  std::size_t n_chains;    // independent searches; the best one counts
+  std::size_t patience;    // perturbations in a row without gain that end a chain
+  std::size_t max_window;  // longest run of variables moved together
+  std::uint64_t seed;
   Progress* progress = nullptr;
 };
 
 struct OrderResult {
   double score = -std::numeric_limits<double>::infinity();
-  std::vector<std::int64_t> choices;  // candidate of each variable
+  std::vector<std::size_t> choices;  // candidate of each variable, or kNoSet
   std::size_t n_perturbations = 0;
   StopReason stopped = StopReason::nothing;
 };

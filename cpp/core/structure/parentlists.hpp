@@ -39,8 +39,6 @@ struct OwnedParentLists {
   std::vector<double> scores;
   std::vector<std::uint64_t> member_offsets{0};
   std::vector<Var> members;
-
-  ParentLists view() const { return {offsets, scores, member_offsets, members}; }
 };
 
 }  // namespace bayesmend

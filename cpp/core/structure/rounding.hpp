@@ -11,8 +11,8 @@
 namespace bayesmend {
 
 struct RoundingLimits {
-  std::size_t kicks = 0;  // perturbations of the local optimum, each followed by a local search
-  std::uint64_t seed = 0;
+  std::size_t kicks;  // perturbations of the local optimum, each followed by a local search
+  std::uint64_t seed;
 };
 
 struct Selection {

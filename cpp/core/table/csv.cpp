@@ -601,11 +601,11 @@ CsvTable read_csv(std::string_view text, const CsvOptions& options, const Stop& 
   table.cells_ = std::make_unique<CsvTable::Cells>();
   auto& chunks = table.cells_->chunks;
   chunks.resize(bounds.size() - 1);
-  table.stopped =
-      !parallel_for(chunks.size(), options.n_threads, stop, [&](std::size_t task, std::size_t) {
+  const bool finished =
+      parallel_for(chunks.size(), options.n_threads, stop, [&](std::size_t task, std::size_t) {
         ChunkReader(text, options, chunks[task]).read(bounds[task], bounds[task + 1]);
       });
-  if (table.stopped) return table;
+  if (!finished) return table;
   for (std::size_t k = 0, position = begin; k < chunks.size(); ++k) {
     if (chunks[k].begin != position) {
       ChunkReader(text, options, chunks[k]).read(position, std::max(position, bounds[k + 1]));

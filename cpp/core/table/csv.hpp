@@ -72,7 +72,6 @@ class CsvTable {
   std::vector<std::vector<std::string>> labels;
   std::vector<std::uint8_t> is_truncated;    // per column: more labels than kMaxLabels
   std::vector<std::vector<double>> numbers;  // per column, empty unless numeric
-  bool stopped = false;
 
   // Codes of the chosen columns, one after the other. tables[256 * k + i] is the code of
   // label i of columns[k]; each of these columns must have at most 254 labels.

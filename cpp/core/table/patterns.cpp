@@ -90,19 +90,16 @@ DistinctRows distinct_rows(std::span<const std::uint8_t> cells, std::size_t n_va
   DistinctRows result;
   Rows rows(n_vars, n_rows);
   const std::size_t n_blocks = (n_rows + kBlock - 1) / kBlock;
-  result.stopped = !parallel_for(
+  const bool finished = parallel_for(
       n_blocks, n_blocks < 8 ? 1 : n_threads, stop, [&](std::size_t block, std::size_t) {
         const std::size_t begin = block * kBlock;
         rows.prepare(cells, n_vars, n_rows, begin, std::min(n_rows, begin + kBlock));
       });
-  if (result.stopped) return result;
+  if (!finished) return result;
   Index index(rows);
   result.inverse.resize(n_rows);
   for (std::size_t row = 0; row < n_rows; ++row) {
-    if (row % (std::size_t{1} << 20) == (std::size_t{1} << 20) - 1 && stop.poll()) {
-      result.stopped = true;
-      return result;
-    }
+    if (row % (std::size_t{1} << 20) == (std::size_t{1} << 20) - 1 && stop.poll()) return result;
     const std::uint64_t pattern = index.find_or_add(row, result.first);
     result.inverse[row] = pattern;
     result.count.resize(result.first.size());

@@ -202,34 +202,35 @@ class CsvSource(Source):
             raise DataError(message)
 
     def _check(self, problem: _core.CsvProblem) -> None:
-        if problem.kind:
+        if problem.kind != _core.CsvProblemKind.none:
             message = self.path.name + _sentence(problem, self.headers)
             raise DataError(message)
 
 
 def _sentence(problem: _core.CsvProblem, headers: Sequence[object]) -> str:
     line = f", line {problem.line}"
+    kinds = _core.CsvProblemKind
     match problem.kind:
-        case "no_header":
+        case kinds.no_header:
             return " is empty. Its first line must name the variables."
-        case "ragged" if problem.found == 0:
+        case kinds.ragged if problem.found == 0:
             return f"{line} is blank. Remove it, or give its {problem.expected} fields."
-        case "ragged":
+        case kinds.ragged:
             return (
                 f"{line} has {quantity(problem.found, 'field')}, but the header has"
                 f" {problem.expected}. Quote fields that contain the delimiter."
             )
-        case "encoding":
+        case kinds.encoding:
             return (
                 f"{line} is not UTF-8: byte {problem.position} cannot be read. Save the"
                 " file as UTF-8."
             )
-        case "open_quote":
+        case kinds.open_quote:
             return (
                 f"{line} opens a quote that never closes. Close it, or double the"
                 " quotes inside a quoted field."
             )
-        case "after_quote":
+        case kinds.after_quote:
             return (
                 f"{line} has text after a closing quote. Double the quotes inside a"
                 " quoted field."

@@ -85,7 +85,8 @@ def find_patterns(
     codes: NDArray[np.uint8], weights: NDArray[np.float64] | None
 ) -> Patterns:
     """Return the distinct rows of a coded table."""
-    first, counts, inverse = _core.distinct_rows(np.ascontiguousarray(codes.T))
+    found = _core.distinct_rows(np.ascontiguousarray(codes.T))
+    first, counts, inverse = found.first, found.count, found.inverse
     summed = counts.astype(np.float64)
     if weights is not None:
         summed = np.bincount(inverse, weights, len(first)).astype(np.float64)

@@ -158,7 +158,7 @@ def summarize(
         n_vars=len(names),
         n_missing=sum(variable.n_missing for variable in variables),
         n_complete_rows=n_complete,
-        n_distinct_rows=len(_core.distinct_rows(np.ascontiguousarray(codes.T))[0]),
+        n_distinct_rows=len(_core.distinct_rows(np.ascontiguousarray(codes.T)).first),
         total_weight=None if weights is None else float(weights.sum()),
         variables=tuple(variables),
         missing_together=together,
@@ -169,7 +169,8 @@ def _find_together(
     names: Sequence[str], codes: NDArray[np.uint8]
 ) -> tuple[MissingTogether, ...]:
     mask = np.ascontiguousarray((codes == MISSING).T.view(np.uint8))
-    first, counts, _ = _core.distinct_rows(mask)
+    found = _core.distinct_rows(mask)
+    first, counts = found.first, found.count
     together = []
     for k in np.argsort(-counts, kind="stable"):
         variables = np.flatnonzero(mask[:, first[k]]).tolist()

@@ -112,14 +112,14 @@ def candidates_from(
         search = "all" if is_small else "promising"
     limits = (rules.allowed, rules.required, rules.limit)
     if search == "all":
-        arrays = _core.all_candidates(scorer.core, *limits, scorer.n_threads)
+        found = _core.all_candidates(scorer.core, *limits, scorer.n_threads)
     else:
         per_child = 0.0
         if time_limit is not None:
             n_threads = scorer.n_threads or _core.n_cores()
             per_child = time_limit * n_threads / data.n_vars
             max_sets = max_sets or np.iinfo(np.int32).max
-        arrays = _core.promising_candidates(
+        found = _core.promising_candidates(
             scorer.core,
             *limits,
             seeds,
@@ -127,7 +127,9 @@ def candidates_from(
             per_child,
             scorer.n_threads,
         )
-    return ParentSets(data.names, *arrays[:4])
+    return ParentSets(
+        data.names, found.offsets, found.scores, found.member_offsets, found.members
+    )
 
 
 def _seeds(

@@ -106,7 +106,7 @@ def climb_from(
     ):
         check_integer(name, value)
     names = scorer.data.names
-    parents, _, n_changes, stopped, interrupted = _core.climb_greedily(
+    found = _core.climb_greedily(
         scorer.core,
         rules.allowed,
         rules.required,
@@ -120,14 +120,14 @@ def climb_from(
         scorer.n_threads,
         clock.reporter(progress, "hill climbing"),
     )
-    dag = Dag(names, tuple(map(tuple, parents)))
+    dag = Dag(names, tuple(map(tuple, found.parents)))
     return Solution(
         dag=dag,
         score=scorer.dag(dag),
-        stopped=Stopped.early(is_early=stopped, is_interrupted=interrupted),
+        stopped=Stopped(found.stopped.name),
         solver="greedy",
         seconds=clock.seconds,
-        detail={"changes": n_changes, "restarts": restarts},
+        detail={"changes": found.n_changes, "restarts": restarts},
     )
 
 

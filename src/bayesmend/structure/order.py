@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -97,7 +95,7 @@ def solve_order(
 
     def search(
         order: NDArray[np.int32], n_chains: int, seconds: float | None
-    ) -> tuple[Any, ...]:
+    ) -> _core.OrderResult:
         return _core.search_orders(
             parent_sets.offsets,
             parent_sets.scores,
@@ -113,14 +111,13 @@ def solve_order(
             report,
         )
 
-    choices, n_perturbations, stopped, interrupted = search(
-        _order_of(start, parent_sets), restarts, clock.left
-    )
-    if (choices < 0).any():
+    found = search(_order_of(start, parent_sets), restarts, clock.left)
+    stopped = Stopped(found.stopped.name)
+    if (found.choices < 0).any():
         # No chain met an order in which every variable has a candidate.
-        choices, n_perturbations, *_ = search(
-            feasible_order(parent_sets), 1, 1e-3 if interrupted else clock.left
-        )
+        seconds = 1e-3 if stopped is Stopped.INTERRUPT else clock.left
+        found = search(feasible_order(parent_sets), 1, seconds)
+    choices = found.choices
     score, bound = float(parent_sets.scores[choices].sum()), trivial_bound(parent_sets)
     is_optimal = score >= bound - TOLERANCE
     return Solution(
@@ -128,10 +125,10 @@ def solve_order(
         score=score,
         bound=bound,
         certificate=Certificate.OPTIMAL if is_optimal else Certificate.HEURISTIC,
-        stopped=Stopped.early(is_early=stopped, is_interrupted=interrupted),
+        stopped=stopped,
         solver="order",
         seconds=clock.seconds,
-        detail={"perturbations": n_perturbations, "chains": restarts},
+        detail={"perturbations": found.n_perturbations, "chains": restarts},
     )
 
 

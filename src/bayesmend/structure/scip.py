@@ -238,8 +238,8 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
         return SCIP_RESULT.SEPARATED if found else SCIP_RESULT.FEASIBLE
 
     def _verdict(self, weights: NDArray[np.float64]) -> Any:
-        clusters = self._clusters(weights, 1, must_find=True)[0]
-        return SCIP_RESULT.INFEASIBLE if len(clusters) > 1 else SCIP_RESULT.FEASIBLE
+        cuts = self._clusters(weights, 1, must_find=True)
+        return SCIP_RESULT.INFEASIBLE if len(cuts.misses) else SCIP_RESULT.FEASIBLE
 
     def _lp_weights(self) -> NDArray[np.float64]:
         if not self.transformed:
@@ -253,7 +253,7 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
 
     def _clusters(
         self, weights: NDArray[np.float64], max_clusters: int, *, must_find: bool
-    ) -> Any:
+    ) -> _core.ClusterCuts:
         return _core.violated_clusters(
             *self.problem.arrays,
             weights,
@@ -268,11 +268,10 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
 
     def _add_cuts(self, weights: NDArray[np.float64], *, must_find: bool) -> int:
         model = self.model
-        offsets, _, row_offsets, candidates, misses = self._clusters(
-            weights, MAX_CUTS, must_find=must_find
-        )
-        sizes, starts = np.diff(offsets).tolist(), row_offsets.tolist()
-        for k, at_least_one in enumerate(misses.tolist()):
+        cuts = self._clusters(weights, MAX_CUTS, must_find=must_find)
+        candidates, starts = cuts.candidates.items, cuts.candidates.offsets.tolist()
+        sizes = np.diff(cuts.clusters.offsets).tolist()
+        for k, at_least_one in enumerate(cuts.misses.tolist()):
             row = model.createEmptyRowUnspec(
                 f"cluster{self.n_cuts + k}",
                 lhs=1.0 if at_least_one else None,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -61,14 +59,13 @@ def solve_subsets(
     _check_memory(parent_sets.n_vars, through=False)
     if progress is not None:
         progress(f"subsets of {parent_sets.n_vars} variables", -np.inf, 0.0)
-    choices, score, _, finished, interrupted = _run(
-        parent_sets, False, clock.left, n_threads
-    )
-    if not finished:
-        return _stopped(parent_sets, clock, n_threads, interrupted)
-    if not np.isfinite(score):
+    found = _run(parent_sets, False, clock.left, n_threads)
+    stopped = Stopped(found.stopped.name)
+    if stopped:
+        return _stopped(parent_sets, clock, n_threads, stopped)
+    if not np.isfinite(found.score):
         feasible_order(parent_sets)  # which names the variables that are stuck
-    return _solution(parent_sets, choices, score, clock)
+    return _solution(parent_sets, found.choices, found.score, clock)
 
 
 @documented
@@ -96,11 +93,10 @@ def best_through(parent_sets: ParentSets, *, n_threads: int = 0) -> NDArray[np.f
     if parent_sets.n_vars == 0:
         return np.zeros(0)
     _check_memory(parent_sets.n_vars, through=True)
-    through: NDArray[np.float64]
-    _, _, through, finished, _ = _run(parent_sets, True, None, n_threads)
-    if not finished:
+    found = _run(parent_sets, True, None, n_threads)
+    if Stopped(found.stopped.name):
         raise KeyboardInterrupt
-    return through
+    return found.best_through
 
 
 def subsets_memory(n_vars: int, *, through: bool = False) -> float:
@@ -110,7 +106,7 @@ def subsets_memory(n_vars: int, *, through: bool = False) -> float:
 
 def _run(
     parent_sets: ParentSets, through: bool, seconds: float | None, n_threads: int
-) -> tuple[Any, ...]:
+) -> _core.SubsetSolution:
     return _core.solve_subsets(
         parent_sets.offsets,
         parent_sets.scores,
@@ -134,7 +130,7 @@ def _check_memory(n_vars: int, *, through: bool) -> None:
 
 
 def _stopped(
-    parent_sets: ParentSets, clock: Clock, n_threads: int, interrupted: bool
+    parent_sets: ParentSets, clock: Clock, n_threads: int, stopped: Stopped
 ) -> Solution:
     found = solve_order(
         parent_sets, time_limit=0.2, restarts=1, n_threads=n_threads, seed=0
@@ -144,7 +140,7 @@ def _stopped(
         score=found.score,
         bound=found.bound,
         certificate=Certificate.of(found.score, found.bound),
-        stopped=Stopped.early(is_early=True, is_interrupted=interrupted),
+        stopped=stopped,
         solver="subsets",
         seconds=clock.seconds,
         detail={"fallback": "order"},

@@ -22,7 +22,7 @@ from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.constraints import Constraints, ParentRules
 from bayesmend.graph.dag import Dag
-from bayesmend.score import Score, kind_number
+from bayesmend.score import Score, core_rule
 
 __all__ = ["PatternProblem", "program_bytes"]
 
@@ -159,9 +159,7 @@ class PatternProblem:
             self.data.card,
             self.codes,
             self.weight,
-            kind_number(self.score),
-            float(self.score.ess),
-            float(self.score.arc_penalty),
+            core_rule(self.score),
         )
 
 

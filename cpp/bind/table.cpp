@@ -1,37 +1,18 @@
-#include "core/table/csv.hpp"
-
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <stdexcept>
 
+#include "bind/results.hpp"
 #include "bind/stop.hpp"
+#include "core/table/csv.hpp"
+#include "core/table/patterns.hpp"
 
 namespace bayesmend::bind {
 namespace {
 
 std::string_view text_of(const In<std::uint8_t, 1>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-const char* word(CsvProblemKind kind) {
-  switch (kind) {
-    case CsvProblemKind::none:
-      return "";
-    case CsvProblemKind::no_header:
-      return "no_header";
-    case CsvProblemKind::ragged:
-      return "ragged";
-    case CsvProblemKind::encoding:
-      return "encoding";
-    case CsvProblemKind::open_quote:
-      return "open_quote";
-    case CsvProblemKind::after_quote:
-      return "after_quote";
-    case CsvProblemKind::not_a_number:
-      return "not_a_number";
-  }
-  return "";
 }
 
 void check_columns(const CsvTable& table, std::span<const std::uint64_t> columns,
@@ -44,11 +25,18 @@ void check_columns(const CsvTable& table, std::span<const std::uint64_t> columns
   if (n_tables != columns.size()) throw std::invalid_argument("one table of codes per column");
 }
 
-}  // namespace
-
 void bind_csv(nb::module_& m) {
+  nb::enum_<CsvProblemKind>(m, "CsvProblemKind", "Why a text could not be read.")
+      .value("none", CsvProblemKind::none)
+      .value("no_header", CsvProblemKind::no_header)
+      .value("ragged", CsvProblemKind::ragged)
+      .value("encoding", CsvProblemKind::encoding)
+      .value("open_quote", CsvProblemKind::open_quote)
+      .value("after_quote", CsvProblemKind::after_quote)
+      .value("not_a_number", CsvProblemKind::not_a_number);
+
   nb::class_<CsvProblem>(m, "CsvProblem", "Where and why a text could not be read.")
-      .def_prop_ro("kind", [](const CsvProblem& p) { return word(p.kind); })
+      .def_ro("kind", &CsvProblem::kind)
       .def_ro("position", &CsvProblem::position)
       .def_ro("line", &CsvProblem::line)
       .def_ro("column", &CsvProblem::column)
@@ -103,11 +91,11 @@ void bind_csv(nb::module_& m) {
       "read_csv",
       [](In<std::uint8_t, 1> text, char delimiter, std::vector<std::string> markers,
          In<std::uint8_t, 1> numeric, std::size_t n_threads, std::size_t chunk_bytes) {
-        const CsvOptions options{delimiter,
-                                 std::move(markers),
-                                 {numeric.data(), numeric.data() + numeric.size()},
-                                 n_threads,
-                                 chunk_bytes};
+        const CsvOptions options{.delimiter = delimiter,
+                                 .markers = std::move(markers),
+                                 .numeric = {numeric.data(), numeric.data() + numeric.size()},
+                                 .n_threads = n_threads,
+                                 .chunk_bytes = chunk_bytes};
         return run_whole([&](const Stop& stop) { return read_csv(text_of(text), options, stop); });
       },
       "text"_a.noconvert(), "delimiter"_a, "markers"_a, "numeric"_a.noconvert(), "n_threads"_a = 0,
@@ -145,6 +133,28 @@ void bind_csv(nb::module_& m) {
         return nb::bytes(rows.data(), rows.size());
       },
       "cells"_a.noconvert(), "first"_a, "last"_a, "texts"_a, "extra"_a, "delimiter"_a);
+}
+
+void bind_patterns(nb::module_& m) {
+  nb::class_<DistinctRows>(m, "DistinctRows", "Distinct rows, in order of first occurrence.")
+      .def_prop_ro("first", signed_array_of(&DistinctRows::first), "Where each occurs first.")
+      .def_prop_ro("count", signed_array_of(&DistinctRows::count), "How often each occurs.")
+      .def_prop_ro("inverse", signed_array_of(&DistinctRows::inverse), "Which one each row is.");
+  m.def(
+      "distinct_rows",
+      [](In<std::uint8_t, 2> cells, std::size_t n_threads) {
+        return run_whole([&](const Stop& stop) {
+          return distinct_rows(view(cells), cells.shape(0), cells.shape(1), n_threads, stop);
+        });
+      },
+      "cells"_a.noconvert(), "n_threads"_a = 0);
+}
+
+}  // namespace
+
+void bind_table(nb::module_& m) {
+  bind_csv(m);
+  bind_patterns(m);
 }
 
 }  // namespace bayesmend::bind

@@ -1,6 +1,5 @@
-#include "core/network/sample.hpp"
-
 #include "bind/stop.hpp"
+#include "core/network/sample.hpp"
 
 namespace bayesmend::bind {
 namespace {
@@ -11,12 +10,16 @@ using Doubles = In<double, 1>;
 
 FlatNetwork flat(const Ints& card, const Longs& parent_offsets, const Ints& parents,
                  const Longs& cpt_offsets, const Doubles& cpts) {
-  return {view(card), view(parent_offsets), view(parents), view(cpt_offsets), view(cpts)};
+  return {.card = view(card),
+          .parent_offsets = view(parent_offsets),
+          .parents = view(parents),
+          .cpt_offsets = view(cpt_offsets),
+          .cpts = view(cpts)};
 }
 
 }  // namespace
 
-void bind_sample(nb::module_& m) {
+void bind_network(nb::module_& m) {
   m.def(
       "sample",
       [](Ints card, Longs parent_offsets, Ints parents, Longs cpt_offsets, Doubles cpts, Ints order,
