@@ -21,6 +21,395 @@ class StopReason(enum.Enum):
 
     interrupt = 4
 
+class CsvProblemKind(enum.Enum):
+    """Why a text could not be read."""
+
+    none = 0
+
+    no_header = 1
+
+    ragged = 2
+
+    encoding = 3
+
+    open_quote = 4
+
+    after_quote = 5
+
+    not_a_number = 6
+
+class CsvProblem:
+    """Where and why a text could not be read."""
+
+    @property
+    def kind(self) -> CsvProblemKind: ...
+
+    @property
+    def position(self) -> int: ...
+
+    @property
+    def line(self) -> int: ...
+
+    @property
+    def column(self) -> int: ...
+
+    @property
+    def found(self) -> int: ...
+
+    @property
+    def expected(self) -> int: ...
+
+    @property
+    def text(self) -> str: ...
+
+class CsvHeader:
+    """The first line of a delimited text."""
+
+    @property
+    def names(self) -> list[str]: ...
+
+    @property
+    def problem(self) -> CsvProblem: ...
+
+class CsvTable:
+    """Cells that wait for the order of the states."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def problem(self) -> CsvProblem: ...
+
+    def labels(self, column: int) -> list[str]: ...
+
+    def is_truncated(self, column: int) -> bool: ...
+
+    def numbers(self, column: int) -> NDArray[numpy.float64]: ...
+
+    def codes(self, columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 0) -> NDArray[numpy.uint8]: ...
+
+def read_csv_header(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], delimiter: str) -> CsvHeader: ...
+
+def read_csv(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], delimiter: str, markers: Sequence[str], numeric: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 0, chunk_bytes: int = 0) -> CsvTable: ...
+
+def csv_line(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], delimiter: str, row: int) -> int: ...
+
+def csv_line_of_label(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], delimiter: str, column: int, label: str) -> int: ...
+
+def write_csv_rows(cells: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: int, last: int, texts: Sequence[Sequence[str]], extra: Sequence[str], delimiter: str) -> bytes: ...
+
+class DistinctRows:
+    """Distinct rows, in order of first occurrence."""
+
+    @property
+    def first(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Where each occurs first."""
+
+    @property
+    def count(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """How often each occurs."""
+
+    @property
+    def inverse(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Which one each row is."""
+
+def distinct_rows(cells: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 0) -> DistinctRows: ...
+
+class ScoreKind(enum.Enum):
+    """The name of a score."""
+
+    bdeu = 0
+
+    k2 = 1
+
+    bic = 2
+
+    aic = 3
+
+    loglik = 4
+
+class ScoreRule:
+    """How families are scored."""
+
+    def __init__(self, kind: ScoreKind, ess: float, arc_penalty: float) -> None: ...
+
+class Scorer:
+    """Scores families of one complete table under one rule."""
+
+    def __init__(self, columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: ScoreRule) -> None: ...
+
+    @staticmethod
+    def expecting(holes: object, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: ScoreRule, n_threads: int, max_bytes: float) -> Scorer:
+        """Scores what is expected of a table with holes under a network."""
+
+    def expected_counts(self, parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+        """
+        Expected counts of the families of a graph, laid out as its probabilities.
+        """
+
+    def families(self, child: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_parent: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]: ...
+
+def family_counts(columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], child: int, parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
+
+def n_cores() -> int: ...
+
+def limit_calls(seconds: float) -> None:
+    """
+    From now on, calls of this thread that can be interrupted raise TimeoutError after so many seconds; 0 for none.
+    """
+
+def bit_kernel() -> str:
+    """Name of the counting kernel chosen for this processor."""
+
+class ParentLists:
+    """Candidate parent sets as compressed rows."""
+
+    @property
+    def offsets(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    @property
+    def scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def member_offsets(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    @property
+    def members(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+def all_candidates(scorer: Scorer, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], required: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> ParentLists: ...
+
+def promising_candidates(scorer: Scorer, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], required: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], seeds: Sequence[Sequence[int]], max_sets: int, seconds_per_child: float, n_threads: int) -> ParentLists: ...
+
+class SubsetSolution:
+    """The best DAG, by subsets of the variables."""
+
+    @property
+    def score(self) -> float: ...
+
+    @property
+    def choices(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    @property
+    def best_through(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def stopped(self) -> StopReason: ...
+
+def subsets_memory(n_vars: int, through: bool) -> float: ...
+
+def solve_subsets(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], member_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], through: bool, seconds: float, n_threads: int) -> SubsetSolution: ...
+
+class OrderResult:
+    """The best DAG that a search over orders met."""
+
+    @property
+    def score(self) -> float: ...
+
+    @property
+    def choices(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    @property
+    def n_perturbations(self) -> int: ...
+
+    @property
+    def stopped(self) -> StopReason: ...
+
+def search_orders(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], member_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_chains: int, patience: int, max_window: int, seconds: float, seed: int, n_threads: int, report: object | None) -> OrderResult: ...
+
+class GreedyResult:
+    """The best DAG that hill climbing met."""
+
+    @property
+    def score(self) -> float: ...
+
+    @property
+    def parents(self) -> list[list[int]]: ...
+
+    @property
+    def n_changes(self) -> int: ...
+
+    @property
+    def stopped(self) -> StopReason: ...
+
+def climb_greedily(scorer: Scorer, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], required: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Sequence[Sequence[int]], tabu_length: int, tabu_moves: int, restarts: int, seconds: float, seed: int, n_threads: int, report: object | None) -> GreedyResult: ...
+
+class Ragged:
+    """Rows of integers of unequal length."""
+
+    @property
+    def offsets(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    @property
+    def items(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+class ClusterCuts:
+    """Clusters of variables and their inequalities."""
+
+    @property
+    def clusters(self) -> Ragged: ...
+
+    @property
+    def candidates(self) -> Ragged:
+        """The terms of each inequality."""
+
+    @property
+    def misses(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """1: their sum is at least 1; 0: at most the size of the cluster less 1."""
+
+def violated_clusters(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], member_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, max_clusters: int, steps: int, final_steps: int, min_violation: float, seconds: float, must_find: bool) -> ClusterCuts:
+    """
+    Clusters whose inequality the weights violate, and the terms of the inequalities.
+    """
+
+def order_from_lp(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], member_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, kicks: int, seed: int, seconds: float) -> NDArray[numpy.int32]:
+    """An acyclic choice of candidates near the weights (-1: none fits)."""
+
+def sample(card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cpt_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_rows: int, seed: int, n_threads: int) -> NDArray[numpy.uint8]:
+    """Draw rows; the result has shape (n_vars, n_rows)."""
+
+def log_likelihood(card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cpt_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
+    """
+    Log-probability of each row of a complete table of shape (n_vars, n_rows).
+    """
+
+MAX_TREE_ENTRIES: float = 68719476736.0
+
+class TableSize:
+    """What tables an answer needs."""
+
+    @property
+    def largest(self) -> float:
+        """Entries of the largest."""
+
+    @property
+    def scope(self) -> list[int]:
+        """Its variables."""
+
+    @property
+    def total(self) -> float:
+        """Entries of all that a thread holds at a time."""
+
+class Explanation:
+    """The most probable completion of each row."""
+
+    @property
+    def cells(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]:
+        """Completed table of shape (n_vars, n_rows)."""
+
+    @property
+    def log_probability(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Of each row."""
+
+class Expectation:
+    """What a network expects of a table."""
+
+    @property
+    def counts(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Laid out as cpts."""
+
+    @property
+    def log_likelihood(self) -> float:
+        """Of what is observed."""
+
+class EmRun:
+    """Expectation-maximisation of the parameters."""
+
+    @property
+    def cpts(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def counts(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Expected under cpts."""
+
+    @property
+    def objective(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Per iteration."""
+
+    @property
+    def log_likelihood(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Per iteration."""
+
+    @property
+    def converged(self) -> bool: ...
+
+    @property
+    def stopped(self) -> StopReason: ...
+
+class Weighted:
+    """Distributions of missing cells by likelihood weighting."""
+
+    @property
+    def probabilities(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Variable by variable."""
+
+    @property
+    def errors(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Standard errors, in the same order."""
+
+    @property
+    def log_evidence(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Of each row."""
+
+    @property
+    def effective(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Number of draws of each row."""
+
+class WeightedDraws:
+    """Completed tables by likelihood weighting."""
+
+    @property
+    def cells(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """One table after the other."""
+
+    @property
+    def log_evidence(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Of each row."""
+
+    @property
+    def effective(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Number of draws of each row."""
+
+class Weigher:
+    """Answers about the rows of one table by likelihood weighting."""
+
+    def __init__(self, card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cpt_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_samples: int, seed: int, n_threads: int) -> None: ...
+
+    def marginals(self, targets: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Weighted: ...
+
+    def draw(self, n_draws: int) -> WeightedDraws: ...
+
+class Holes:
+    """A table with holes, compiled for the structure of a network."""
+
+    def __init__(self, card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def size(self) -> TableSize: ...
+
+    def log_evidence(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]: ...
+
+    def explain(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> Explanation: ...
+
+    def marginals(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
+        """
+        Distributions of the holes asked for: variable by variable, rows ascending.
+        """
+
+    def draw(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_draws: int, seed: int, n_threads: int) -> NDArray[numpy.uint8]:
+        """Completed tables of shape (n_draws, n_vars, n_rows)."""
+
+    def joint(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], variables: Sequence[int]) -> NDArray[numpy.float64]:
+        """
+        Joint distribution of some variables given the first row, the first varying fastest.
+        """
+
+    def joint_size(self, variables: Sequence[int]) -> TableSize:
+        """What joint() needs."""
+
+    def expect(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> Expectation: ...
+
+    def fit(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ess: float, max_iter: int, tol: float, time_limit: float, n_threads: int) -> EmRun: ...
+
 class Move(enum.Enum):
     """Which step led to a score."""
 
@@ -193,7 +582,7 @@ class ExactOptions:
 class DagMender:
     """Searches completions of one table for a given DAG."""
 
-    def __init__(self, columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: int, ess: float, arc_penalty: float, parents: Sequence[Sequence[int]], max_bytes: float) -> None: ...
+    def __init__(self, columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: ScoreRule, parents: Sequence[Sequence[int]], max_bytes: float) -> None: ...
 
     def improve(self, completion: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], seconds: float) -> ImprovedCompletion: ...
 
@@ -204,7 +593,7 @@ class DagMender:
 class Augmenter:
     """Searches DAG and completion of one table together."""
 
-    def __init__(self, columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: int, ess: float, arc_penalty: float, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], required: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], max_bytes: float) -> None: ...
+    def __init__(self, columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: ScoreRule, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], required: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], max_bytes: float) -> None: ...
 
     def n_families(self) -> int: ...
 
@@ -217,259 +606,3 @@ class Augmenter:
     def family(self, number: int) -> Family: ...
 
     def family_bound(self, number: int, fixed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], prices: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], max_entries: int) -> FamilyBound: ...
-
-def violated_clusters(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], member_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, max_clusters: int, steps: int, final_steps: int, min_violation: float, seconds: float, must_find: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.uint8]]:
-    """
-    Clusters whose inequality the weights violate, and the terms of the inequalities.
-    """
-
-def order_from_lp(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], member_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, kicks: int, seed: int, seconds: float) -> NDArray[numpy.int32]:
-    """An acyclic choice of candidates near the weights (-1: none fits)."""
-
-class CsvProblem:
-    """Where and why a text could not be read."""
-
-    @property
-    def kind(self) -> str: ...
-
-    @property
-    def position(self) -> int: ...
-
-    @property
-    def line(self) -> int: ...
-
-    @property
-    def column(self) -> int: ...
-
-    @property
-    def found(self) -> int: ...
-
-    @property
-    def expected(self) -> int: ...
-
-    @property
-    def text(self) -> str: ...
-
-class CsvHeader:
-    """The first line of a delimited text."""
-
-    @property
-    def names(self) -> list[str]: ...
-
-    @property
-    def problem(self) -> CsvProblem: ...
-
-class CsvTable:
-    """Cells that wait for the order of the states."""
-
-    @property
-    def n_rows(self) -> int: ...
-
-    @property
-    def problem(self) -> CsvProblem: ...
-
-    def labels(self, column: int) -> list[str]: ...
-
-    def is_truncated(self, column: int) -> bool: ...
-
-    def numbers(self, column: int) -> NDArray[numpy.float64]: ...
-
-    def codes(self, columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 0) -> NDArray[numpy.uint8]: ...
-
-def read_csv_header(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], delimiter: str) -> CsvHeader: ...
-
-def read_csv(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], delimiter: str, markers: Sequence[str], numeric: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 0, chunk_bytes: int = 0) -> CsvTable: ...
-
-def csv_line(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], delimiter: str, row: int) -> int: ...
-
-def csv_line_of_label(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], delimiter: str, column: int, label: str) -> int: ...
-
-def write_csv_rows(cells: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: int, last: int, texts: Sequence[Sequence[str]], extra: Sequence[str], delimiter: str) -> bytes: ...
-
-MAX_TREE_ENTRIES: float = 68719476736.0
-
-class TableSize:
-    """What tables an answer needs."""
-
-    @property
-    def largest(self) -> float:
-        """Entries of the largest."""
-
-    @property
-    def scope(self) -> list[int]:
-        """Its variables."""
-
-    @property
-    def total(self) -> float:
-        """Entries of all that a thread holds at a time."""
-
-class Explanation:
-    """The most probable completion of each row."""
-
-    @property
-    def cells(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]:
-        """Completed table of shape (n_vars, n_rows)."""
-
-    @property
-    def log_probability(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Of each row."""
-
-class Expectation:
-    """What a network expects of a table."""
-
-    @property
-    def counts(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Laid out as cpts."""
-
-    @property
-    def log_likelihood(self) -> float:
-        """Of what is observed."""
-
-class EmRun:
-    """Expectation-maximisation of the parameters."""
-
-    @property
-    def cpts(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
-
-    @property
-    def counts(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Expected under cpts."""
-
-    @property
-    def objective(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Per iteration."""
-
-    @property
-    def log_likelihood(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Per iteration."""
-
-    @property
-    def converged(self) -> bool: ...
-
-    @property
-    def stopped(self) -> StopReason: ...
-
-class Weighted:
-    """Distributions of missing cells by likelihood weighting."""
-
-    @property
-    def probabilities(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Variable by variable."""
-
-    @property
-    def errors(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Standard errors, in the same order."""
-
-    @property
-    def log_evidence(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Of each row."""
-
-    @property
-    def effective(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Number of draws of each row."""
-
-class WeightedDraws:
-    """Completed tables by likelihood weighting."""
-
-    @property
-    def cells(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
-        """One table after the other."""
-
-    @property
-    def log_evidence(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Of each row."""
-
-    @property
-    def effective(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Number of draws of each row."""
-
-class Weigher:
-    """Answers about the rows of one table by likelihood weighting."""
-
-    def __init__(self, card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cpt_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_samples: int, seed: int, n_threads: int) -> None: ...
-
-    def marginals(self, targets: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Weighted: ...
-
-    def draw(self, n_draws: int) -> WeightedDraws: ...
-
-class Holes:
-    """A table with holes, compiled for the structure of a network."""
-
-    def __init__(self, card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-    @property
-    def size(self) -> TableSize: ...
-
-    def log_evidence(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]: ...
-
-    def explain(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> Explanation: ...
-
-    def marginals(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
-        """
-        Distributions of the holes asked for: variable by variable, rows ascending.
-        """
-
-    def draw(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_draws: int, seed: int, n_threads: int) -> NDArray[numpy.uint8]:
-        """Completed tables of shape (n_draws, n_vars, n_rows)."""
-
-    def joint(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], variables: Sequence[int]) -> NDArray[numpy.float64]:
-        """
-        Joint distribution of some variables given the first row, the first varying fastest.
-        """
-
-    def joint_size(self, variables: Sequence[int]) -> TableSize:
-        """What joint() needs."""
-
-    def expect(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> Expectation: ...
-
-    def fit(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ess: float, max_iter: int, tol: float, time_limit: float, n_threads: int) -> EmRun: ...
-
-def distinct_rows(cells: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 0) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]: ...
-
-def sample(card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cpt_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_rows: int, seed: int, n_threads: int) -> NDArray[numpy.uint8]:
-    """Draw rows; the result has shape (n_vars, n_rows)."""
-
-def log_likelihood(card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cpt_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
-    """
-    Log-probability of each row of a complete table of shape (n_vars, n_rows).
-    """
-
-class Scorer:
-    """Scores families of one complete table under one rule."""
-
-    def __init__(self, columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: int, ess: float, arc_penalty: float) -> None: ...
-
-    @staticmethod
-    def expecting(holes: object, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: int, ess: float, arc_penalty: float, n_threads: int, max_bytes: float) -> Scorer:
-        """Scores what is expected of a table with holes under a network."""
-
-    def expected_counts(self, parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
-        """
-        Expected counts of the families of a graph, laid out as its probabilities.
-        """
-
-    def families(self, child: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_parent: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]: ...
-
-def family_counts(columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], child: int, parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
-
-def n_cores() -> int: ...
-
-def limit_calls(seconds: float) -> None:
-    """
-    From now on, calls of this thread that can be interrupted raise TimeoutError after so many seconds; 0 for none.
-    """
-
-def bit_kernel() -> str:
-    """Name of the counting kernel chosen for this processor."""
-
-def all_candidates(scorer: Scorer, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], required: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64], NDArray[numpy.int32], int, int]: ...
-
-def promising_candidates(scorer: Scorer, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], required: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], seeds: Sequence[Sequence[int]], max_sets: int, seconds_per_child: float, n_threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64], NDArray[numpy.int32], int, int]: ...
-
-def subsets_memory(n_vars: int, through: bool) -> float: ...
-
-def solve_subsets(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], member_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], through: bool, seconds: float, n_threads: int) -> tuple[NDArray[numpy.int64], float, NDArray[numpy.float64], bool, bool]: ...
-
-def search_orders(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], member_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_chains: int, patience: int, max_window: int, seconds: float, seed: int, n_threads: int, report: object | None) -> tuple[NDArray[numpy.int64], int, bool, bool]: ...
-
-def climb_greedily(scorer: Scorer, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], required: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Sequence[Sequence[int]], tabu_length: int, tabu_moves: int, restarts: int, seconds: float, seed: int, n_threads: int, report: object | None) -> tuple[list[list[int]], float, int, bool, bool]: ...
