@@ -29,8 +29,7 @@ BAYESMEND_WIDE void maximise_out(const double* values, const double* prices, std
 
 Prices::Prices(const AugmentProblem& problem)
     : n_vars_(problem.n_vars()), n_cells_(problem.n_cells()) {
-  for (const auto& cell : problem.cells())
-    width_ = std::max(width_, static_cast<std::size_t>(cell.card));
+  for (const auto& cell : problem.cells()) width_ = std::max(width_, cell.card);
   values_.assign(n_vars_ * n_cells_ * width_, 0.0);
   earned_.assign(n_cells_ * width_, 0.0);
 }
@@ -62,9 +61,12 @@ void FamilyBound::build(const AugmentProblem& problem, const Family& family,
   for (std::size_t c = 0; c < counts_.size(); ++c) configs_[c / family.child_card] += counts_[c];
   order_by_component(family);
   earlier_.assign(family.n_cells, 0);
-  for (std::size_t u = 0; u < units_.size();) {
+  for (std::uint32_t u = 0; u < units_.size();) {
     // A unit that exceeds the limit alone still makes a block.
-    Block block{static_cast<std::uint32_t>(u), 1, values_.size(), units_[u].n_states};
+    Block block{.first_unit = u,
+                .n_units = 1,
+                .first_value = values_.size(),
+                .n_values = units_[u].n_states};
     for (++u; u < units_.size() && !starts_component_[u] &&
               block.n_values * units_[u].n_states <= max_entries;
          ++u) {
@@ -131,7 +133,7 @@ FamilyBound::Unit FamilyBound::make_unit(const AugmentProblem& problem,
       unit.offset += hole.stride * fixed[hole.cell];
       continue;
     }
-    const auto card = static_cast<std::uint32_t>(problem.cells()[hole.cell].card);
+    const std::uint32_t card = problem.cells()[hole.cell].card;
     shapes_.push_back({hole.stride, card});
     cells.push_back(hole.cell);
     ++unit.n_holes;
@@ -235,7 +237,10 @@ void FamilyBound::restrict(const FamilyBound& other, const Completion& fixed) {
   clear();
   std::vector<std::vector<std::uint32_t>> kept;  // states of each unit of a block
   for (const auto& old_block : other.blocks_) {
-    Block block{static_cast<std::uint32_t>(units_.size()), 0, values_.size(), 1};
+    Block block{.first_unit = static_cast<std::uint32_t>(units_.size()),
+                .n_units = 0,
+                .first_value = values_.size(),
+                .n_values = 1};
     kept.clear();
     for (const auto& old : other.units(old_block)) {
       auto& states = kept.emplace_back();

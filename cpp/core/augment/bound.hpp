@@ -34,18 +34,19 @@ class Prices {
   std::size_t width() const { return width_; }
 
  private:
-  std::size_t n_vars_ = 0, n_cells_ = 0, width_ = 1;
+  std::size_t n_vars_ = 0, n_cells_ = 0;
+  std::uint32_t width_ = 1;
   std::vector<double> values_, earned_;
 };
 
 // The prices as one family meets them: it earns those of its child's cells and pays for others.
 class FamilyPrices {
  public:
-  FamilyPrices(const AugmentProblem& problem, const Prices& prices, std::size_t child)
+  FamilyPrices(const AugmentProblem& problem, const Prices& prices, Var child)
       : cells_(problem.cells()), prices_(prices), child_(child) {}
   double operator()(std::uint32_t cell, std::size_t value) const {
-    const bool owns = static_cast<std::size_t>(cells_[cell].variable) == child_;
-    return owns ? prices_.earned(cell, value) : -prices_.at(child_, cell, value);
+    return cells_[cell].variable == child_ ? prices_.earned(cell, value)
+                                           : -prices_.at(child_, cell, value);
   }
   // What value 1 of a binary cell adds to value 0.
   double gain(std::uint32_t cell) const { return (*this)(cell, 1) - (*this)(cell, 0); }
@@ -53,7 +54,7 @@ class FamilyPrices {
  private:
   std::span<const AugmentProblem::Cell> cells_;
   const Prices& prices_;
-  std::size_t child_;
+  Var child_;
 };
 
 // Values that a family would choose for the undecided cells it sees, and what any other costs it.

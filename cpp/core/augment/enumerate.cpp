@@ -42,7 +42,7 @@ EnumerationResult enumerate_completions(const AugmentProblem& problem, std::size
   // A task fixes the first cells.
   std::size_t n_fixed = 0, n_tasks = 1;
   while (n_fixed < problem.n_cells() && n_tasks < kMinTasks)
-    n_tasks *= static_cast<std::size_t>(problem.cells()[n_fixed++].card);
+    n_tasks *= problem.cells()[n_fixed++].card;
   n_threads = std::min(resolve_threads(n_threads), n_tasks);
   std::vector<EnumerationResult> results(n_tasks);
   Menders menders(problem, stop, n_threads, 1);
@@ -51,7 +51,7 @@ EnumerationResult enumerate_completions(const AugmentProblem& problem, std::size
     auto& result = results[task];
     AugmentProblem::Completion completion(problem.n_cells(), 0);
     for (std::size_t cell = 0, rest = task; cell < n_fixed; ++cell) {
-      const auto card = static_cast<std::size_t>(problem.cells()[cell].card);
+      const std::uint32_t card = problem.cells()[cell].card;
       completion[cell] = static_cast<std::uint8_t>(rest % card);
       rest /= card;
     }

@@ -72,8 +72,8 @@ class Worker {
     values_.resize(families.size());
     alive.resize(families.size());
     FamilyBound bound;
-    for (std::size_t f = 0; f < families.size(); ++f) {
-      alive[f] = static_cast<std::uint32_t>(f);
+    for (std::uint32_t f = 0; f < families.size(); ++f) {
+      alive[f] = f;
       if ((f & 63) == 0 && stop_.is_over()) return kInfinity;
       bound.build(problem_, families[f], free, true, options_.max_entries);
       values_[f] = bound.maximum();
@@ -179,8 +179,8 @@ class Worker {
     values_.resize(families.size());
     for (std::size_t a = 0; a < alive_.size(); ++a) {
       if ((a & 255) == 255 && stop_.is_over()) return kInfinity;
-      const auto child = static_cast<std::size_t>(families[alive_[a]].child);
-      values_[alive_[a]] = bounds_[a]->maximum({problem_, prices_, child}, scratch_);
+      const FamilyPrices prices(problem_, prices_, families[alive_[a]].child);
+      values_[alive_[a]] = bounds_[a]->maximum(prices, scratch_);
     }
     return solve(alive_);
   }
@@ -188,8 +188,7 @@ class Worker {
   double solve(const std::vector<std::uint32_t>& alive) {
     const auto families = problem_.families();
     program_.clear();
-    for (const auto f : alive)
-      program_.offer(static_cast<std::size_t>(families[f].child), families[f].parents, values_[f]);
+    for (const auto f : alive) program_.offer(families[f].child, families[f].parents, values_[f]);
     return program_.solve(stop_);
   }
 
@@ -205,7 +204,7 @@ class Worker {
     std::vector<std::uint8_t> has_family(problem_.n_vars(), 0);
     for (std::size_t a = 0; a < alive.size(); ++a) {
       const auto& family = families[alive[a]];
-      const auto child = static_cast<std::size_t>(family.child);
+      const Var child = family.child;
       if (child != around_of) {
         is_late = is_late || stop_.is_over();
         if (!is_late) program_.around(around_of = child, around_);
@@ -232,14 +231,14 @@ class Worker {
     losses_.clear();
     owner_.assign(problem_.n_cells(), AugmentProblem::kFree);
     const auto chosen = best_families();
-    for (std::size_t v = 0; v < problem_.n_vars(); ++v) {
+    for (Var v = 0; v < problem_.n_vars(); ++v) {
       choices_.clear();
       bounds_[chosen[v]]->explain({problem_, prices_, v}, choices_, losses_);
       for (const auto& choice : choices_) {
-        if (static_cast<std::size_t>(problem_.cells()[choice.cell].variable) == v)
+        if (problem_.cells()[choice.cell].variable == v)
           owner_[choice.cell] = choice.value;
         else
-          copies_.push_back({static_cast<std::uint32_t>(v), choice.cell, choice.value});
+          copies_.push_back({v, choice.cell, choice.value});
       }
     }
   }
@@ -251,10 +250,10 @@ class Worker {
     std::vector<double> most(problem_.n_vars(), kMinusInfinity);
     for (std::size_t a = 0; a < alive_.size(); ++a) {
       const auto& family = problem_.families()[alive_[a]];
-      const auto child = static_cast<std::size_t>(family.child);
-      if ((family.parents & ~allowed[child]) != 0 || values_[alive_[a]] <= most[child]) continue;
-      most[child] = values_[alive_[a]];
-      chosen[child] = a;
+      double& best = most[family.child];
+      if ((family.parents & ~allowed[family.child]) != 0 || values_[alive_[a]] <= best) continue;
+      best = values_[alive_[a]];
+      chosen[family.child] = a;
     }
     return chosen;
   }
@@ -270,10 +269,9 @@ class Worker {
       for (std::size_t c = 0; c < n_vars; ++c) {
         for (std::size_t cell = 0; cell < n_cells; ++cell) {
           const auto& info = problem_.cells()[cell];
-          if (fixed[cell] != AugmentProblem::kFree || static_cast<std::size_t>(info.variable) == c)
-            continue;
+          if (fixed[cell] != AugmentProblem::kFree || info.variable == c) continue;
           const std::uint8_t copy = copy_at_[c * n_cells + cell], owner = owner_[cell];
-          for (std::size_t v = 0; v < static_cast<std::size_t>(info.card); ++v) {
+          for (std::size_t v = 0; v < info.card; ++v) {
             const double slope = static_cast<double>(owner == v) - static_cast<double>(copy == v);
             double& price = prices_.at(c, cell, v);
             if (slope == 0.0 || (slope > 0.0 && price <= 0.0)) continue;
@@ -326,8 +324,7 @@ class Worker {
     std::vector<double> loss(problem_.n_cells() * width, 0.0);
     for (const auto& each : losses_) loss[each.cell * width + each.value] += each.loss;
     const auto losses_of = [&](std::size_t cell) {
-      const auto card = static_cast<std::size_t>(problem_.cells()[cell].card);
-      return std::span(loss).subspan(cell * width, card);
+      return std::span(loss).subspan(cell * width, problem_.cells()[cell].card);
     };
     std::size_t best_cell = problem_.n_cells();
     double best_rank = -1.0;
@@ -356,7 +353,8 @@ class Worker {
   }
 
   struct Copy {
-    std::uint32_t child, cell;
+    Var child;
+    std::uint32_t cell;
     std::uint8_t value;
   };
 

@@ -221,7 +221,7 @@ double Mender::best_under(const Flips& flips, SubsetProgram& program) const {
   program.clear();
   for (std::size_t f = 0; f < families.size(); ++f) {
     const bool changes = (families[f].members() & mask) != 0;
-    program.offer(static_cast<std::size_t>(families[f].child), families[f].parents,
+    program.offer(families[f].child, families[f].parents,
                   changes ? problem_.score(families[f], changed, scratch) : scores_[f]);
   }
   return program.solve(stop_);

@@ -19,25 +19,19 @@ PatternClimber::PatternClimber(const AugmentProblem& problem, const Stop& stop)
       configs_(problem.n_vars()),
       seen_(problem.n_patterns()) {}
 
-std::uint32_t PatternClimber::cell_of(const AugmentProblem::Item& item) const {
-  std::uint32_t cell = item.offset;
-  for (const auto& hole : problem_.holes(item)) cell += hole.stride * completion_[hole.cell];
-  return cell;
-}
-
 void PatternClimber::load(std::span<const std::uint32_t> chosen) {
   chosen_.assign(chosen.begin(), chosen.end());
   for (auto& seen : seen_) seen.clear();
-  for (std::size_t v = 0; v < problem_.n_vars(); ++v) {
+  for (Var v = 0; v < problem_.n_vars(); ++v) {
     const auto& family = problem_.families()[chosen_[v]];
     const auto base = problem_.base_counts(family);
     auto& counts = counts_[v];
     counts.assign(base.begin(), base.end());
     const auto items = problem_.items(family);
-    for (std::size_t t = 0; t < items.size(); ++t) {
-      counts[cell_of(items[t])] += items[t].weight;
+    for (std::uint32_t t = 0; t < items.size(); ++t) {
+      counts[problem_.cell_of(items[t], completion_)] += items[t].weight;
       const auto pattern = problem_.cells()[problem_.holes(items[t])[0].cell].pattern;
-      seen_[pattern].push_back({static_cast<std::uint32_t>(v), static_cast<std::uint32_t>(t)});
+      seen_[pattern].push_back({v, t});
     }
     auto& configs = configs_[v];
     configs.assign(counts.size() / family.child_card, 0);
@@ -65,22 +59,20 @@ double PatternClimber::improve_pattern(std::size_t pattern) {
   const auto cells = problem_.cells_of_pattern(pattern);
   std::size_t n_states = 1;
   for (const auto cell : cells) {
-    n_states *= static_cast<std::size_t>(problem_.cells()[cell].card);
+    n_states *= problem_.cells()[cell].card;
     if (n_states > kMaxJointStates) break;
   }
   if (n_states <= kMaxJointStates) return improve_cells(pattern, cells, n_states);
   double gain = 0.0;
   for (std::size_t g = 0; g < cells.size(); ++g)
-    gain += improve_cells(pattern, cells.subspan(g, 1),
-                          static_cast<std::size_t>(problem_.cells()[cells[g]].card));
+    gain += improve_cells(pattern, cells.subspan(g, 1), problem_.cells()[cells[g]].card);
   return gain;
 }
 
 double PatternClimber::improve_cells(std::size_t pattern, std::span<const std::uint32_t> cells,
                                      std::size_t n_states) {
   std::size_t now = 0;
-  for (const auto cell : cells)
-    now = now * static_cast<std::size_t>(problem_.cells()[cell].card) + completion_[cell];
+  for (const auto cell : cells) now = now * problem_.cells()[cell].card + completion_[cell];
   const std::uint32_t n_rows = weight_of(pattern);
   take_out(cells, n_states, n_rows);
   const auto best =
@@ -89,7 +81,7 @@ double PatternClimber::improve_cells(std::size_t pattern, std::span<const std::u
   if (gain > kTolerance) {
     std::size_t state = best;
     for (std::size_t g = cells.size(); g-- > 0;) {
-      const auto card = static_cast<std::size_t>(problem_.cells()[cells[g]].card);
+      const std::size_t card = problem_.cells()[cells[g]].card;
       completion_[cells[g]] = static_cast<std::uint8_t>(state % card);
       state /= card;
     }
@@ -105,14 +97,14 @@ void PatternClimber::take_out(std::span<const std::uint32_t> cells, std::size_t 
     const auto& family = problem_.families()[chosen_[v]];
     const auto& item = problem_.items(family)[t];
     const auto holes = problem_.holes(item);
-    const std::uint32_t cell = cell_of(item);
+    const std::uint32_t cell = problem_.cell_of(item, completion_);
     counts_[v][cell] -= n_rows;
     configs_[v][cell / family.child_card] -= n_rows;
     for (std::size_t s = 0; s < n_states; ++s) {
       std::uint32_t target = cell;
       std::size_t rest = s;
       for (std::size_t g = cells.size(); g-- > 0;) {
-        const auto card = static_cast<std::size_t>(problem_.cells()[cells[g]].card);
+        const std::size_t card = problem_.cells()[cells[g]].card;
         const auto value = static_cast<std::uint32_t>(rest % card);
         rest /= card;
         for (const auto& hole : holes)
@@ -128,7 +120,7 @@ void PatternClimber::take_out(std::span<const std::uint32_t> cells, std::size_t 
 void PatternClimber::put_back(std::size_t pattern, std::uint32_t n_rows) {
   for (const auto& [v, t] : seen_[pattern]) {
     const auto& family = problem_.families()[chosen_[v]];
-    const std::uint32_t cell = cell_of(problem_.items(family)[t]);
+    const std::uint32_t cell = problem_.cell_of(problem_.items(family)[t], completion_);
     counts_[v][cell] += n_rows;
     configs_[v][cell / family.child_card] += n_rows;
   }
@@ -148,7 +140,7 @@ Margins PatternClimber::margins(std::span<const std::uint32_t> chosen,
       .runners_up = completion};
   for (std::uint32_t c = 0; c < problem_.n_cells(); ++c) {
     const auto& cell = problem_.cells()[c];
-    take_out({&c, 1}, static_cast<std::size_t>(cell.card), 1);
+    take_out({&c, 1}, cell.card, 1);
     put_back(cell.pattern, 1);
     for (std::size_t s = 0; s < gains_.size(); ++s) {
       const double loss = gains_[completion_[c]] - gains_[s];

@@ -37,7 +37,6 @@ class PatternClimber {
   void take_out(std::span<const std::uint32_t> cells, std::size_t n_states, std::uint32_t n_rows);
   void put_back(std::size_t pattern, std::uint32_t n_rows);
   std::uint32_t weight_of(std::size_t pattern) const;
-  std::uint32_t cell_of(const AugmentProblem::Item& item) const;
 
   const AugmentProblem& problem_;
   const Stop& stop_;
@@ -47,7 +46,8 @@ class PatternClimber {
   std::vector<std::vector<std::uint32_t>> counts_, configs_;
   // The items of the chosen families by pattern: (variable, item).
   struct Seen {
-    std::uint32_t variable, item;
+    Var variable;
+    std::uint32_t item;
   };
   std::vector<std::vector<Seen>> seen_;
   std::vector<double> gains_;

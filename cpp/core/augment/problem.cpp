@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <stdexcept>
 
 namespace bayesmend {
@@ -33,27 +34,17 @@ std::vector<std::uint32_t> subsets_up_to(std::uint32_t set, int size) {
 AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
                                std::span<const std::uint32_t> weight, const ScoreRule& rule,
                                const ParentRules& rules, double max_bytes, const Stop& stop)
-    : n_vars_(complete.n_vars),
-      card_(complete.card.begin(), complete.card.end()),
-      counter_(complete, {}),
-      scorer_(counter_, rule),
-      max_bytes_(max_bytes) {
-  prepare(complete, codes, weight);
+    : AugmentProblem(complete, codes, weight, rule, max_bytes) {
   if (list_families(rules, stop) && count_families(complete, stop)) list_items(codes, weight, stop);
 }
 
 AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
                                std::span<const std::uint32_t> weight, const ScoreRule& rule,
                                const std::vector<std::vector<Var>>& parents, double max_bytes)
-    : n_vars_(complete.n_vars),
-      card_(complete.card.begin(), complete.card.end()),
-      counter_(complete, {}),
-      scorer_(counter_, rule),
-      max_bytes_(max_bytes) {
-  prepare(complete, codes, weight);
-  for (std::size_t v = 0; v < n_vars_; ++v) {
+    : AugmentProblem(complete, codes, weight, rule, max_bytes) {
+  for (Var v = 0; v < n_vars_; ++v) {
     first_family_.push_back(v);
-    add_family(static_cast<Var>(v), 0, parents[v]);
+    add_family(v, 0, parents[v]);
   }
   first_family_.push_back(n_vars_);
   count_families(complete, {});
@@ -61,55 +52,57 @@ AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8
 }
 
 // Numbers the missing cells and tells the scorer how many rows there are in all.
-void AugmentProblem::prepare(const Table& complete, std::span<const std::uint8_t> codes,
-                             std::span<const std::uint32_t> weight) {
-  std::size_t n_rows = complete.n_rows;
-  for (const auto w : weight) n_rows += w;
-  scorer_.set_row_count(n_rows);
-  cell_at_.assign(codes.size(), -1);
-  first_pattern_cell_.push_back(0);
-  for (std::size_t p = 0; p < weight.size(); ++p) {
-    for (std::size_t v = 0; v < n_vars_; ++v) {
+AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
+                               std::span<const std::uint32_t> weight, const ScoreRule& rule,
+                               double max_bytes)
+    : n_vars_(complete.n_vars),
+      card_(complete.card.begin(), complete.card.end()),
+      counter_(complete, {}),
+      scorer_(counter_, rule),
+      cell_at_(codes.size(), 0),
+      max_bytes_(max_bytes) {
+  scorer_.set_row_count(std::accumulate(weight.begin(), weight.end(), complete.n_rows));
+  for (std::uint32_t p = 0; p < weight.size(); ++p) {
+    for (Var v = 0; v < n_vars_; ++v) {
       if (codes[p * n_vars_ + v] != kMissing) continue;
-      cell_at_[p * n_vars_ + v] = static_cast<std::int64_t>(cells_.size());
-      pattern_cells_.push_back(static_cast<std::uint32_t>(cells_.size()));
-      cells_.push_back({static_cast<std::uint32_t>(p), static_cast<Var>(v), card_[v]});
+      const auto number = static_cast<std::uint32_t>(cells_.size());
+      cell_at_[p * n_vars_ + v] = number;
+      pattern_cells_.push_back(number);
+      cells_.push_back({.pattern = p, .variable = v, .card = card_[v]});
     }
     first_pattern_cell_.push_back(pattern_cells_.size());
   }
 }
 
 void AugmentProblem::add_family(Var child, std::uint32_t mask, std::span<const Var> parents) {
-  const auto card = card_[static_cast<std::size_t>(child)];
+  const std::uint32_t card = card_[child];
   const double n_cells = counter_.n_cells(parents) * card;
   bytes_ += 4.0 * n_cells + 64.0;
   if (bytes_ > max_bytes_ || n_cells > 1e9)
     throw std::length_error("the count tables of the families exceed the memory limit");
-  Family family{};
-  family.parents = mask;
-  family.child = child;
-  family.child_card = static_cast<std::uint32_t>(card);
-  family.n_cells = static_cast<std::uint32_t>(n_cells);
-  family.first_member = members_.size();
-  family.n_members = parents.size() + 1;
-  family.penalty = scorer_.penalty(n_cells, card, parents.size());
+  families_.push_back({.parents = mask,
+                       .child = child,
+                       .child_card = card,
+                       .n_cells = static_cast<std::uint32_t>(n_cells),
+                       .first_member = members_.size(),
+                       .n_members = parents.size() + 1,
+                       .penalty = scorer_.penalty(n_cells, card, parents.size())});
   members_.insert(members_.end(), parents.begin(), parents.end());
   members_.push_back(child);
-  families_.push_back(family);
 }
 
 bool AugmentProblem::list_families(const ParentRules& rules, const Stop& stop) {
-  for (std::size_t c = 0; c < n_vars_; ++c) {
+  for (Var c = 0; c < n_vars_; ++c) {
     if (stop.poll()) return false;
     first_family_.push_back(families_.size());
     std::uint32_t allowed = 0, required = 0;
-    for (std::size_t p = 0; p < n_vars_; ++p) {
+    for (Var p = 0; p < n_vars_; ++p) {
       if (p != c && rules.allowed[c * n_vars_ + p]) allowed |= std::uint32_t{1} << p;
       if (rules.required[c * n_vars_ + p]) required |= std::uint32_t{1} << p;
     }
     const int n_more = static_cast<int>(rules.limit[c]) - std::popcount(required);
     for (const auto subset : subsets_up_to(allowed & ~required, n_more))
-      add_family(static_cast<Var>(c), subset | required, members_of(subset | required));
+      add_family(c, subset | required, members_of(subset | required));
   }
   first_family_.push_back(families_.size());
   return true;
@@ -125,9 +118,8 @@ bool AugmentProblem::count_families(const Table& complete, const Stop& stop) {
   for (auto& family : families_) {
     if ((&family - families_.data()) % kFamiliesPerPoll == 0 && stop.poll()) return false;
     const VariableSet set = members(family), given = set.first(set.size() - 1);
-    family.given =
-        &scorer_.cell_table(scorer_.parent_pseudo_count(given, static_cast<Var>(family.child_card)),
-                            counter_.n_cells(given), scratch_);
+    family.given = &scorer_.cell_table(scorer_.parent_pseudo_count(given, family.child_card),
+                                       counter_.n_cells(given), scratch_);
     family.joint =
         &scorer_.cell_table(scorer_.joint_pseudo_count(set), counter_.n_cells(set), scratch_);
     std::uint32_t* counts = counts_.data() + family.first_count;
@@ -140,10 +132,7 @@ bool AugmentProblem::count_families(const Table& complete, const Stop& stop) {
     if (is_whole) continue;
     for (std::size_t row = 0; row < complete.n_rows; ++row) {
       std::size_t cell = 0;
-      for (const auto v : set) {
-        const auto variable = static_cast<std::size_t>(v);
-        cell = cell * static_cast<std::size_t>(card_[variable]) + complete.column(variable)[row];
-      }
+      for (const auto v : set) cell = cell * card_[v] + complete.column(v)[row];
       ++counts[cell];
     }
   }
@@ -160,18 +149,21 @@ bool AugmentProblem::list_items(std::span<const std::uint8_t> codes,
     std::uint32_t stride = 1;
     for (std::size_t t = set.size(); t-- > 0;) {
       strides[t] = stride;
-      stride *= static_cast<std::uint32_t>(card_[static_cast<std::size_t>(set[t])]);
+      stride *= card_[set[t]];
     }
     for (std::size_t p = 0; p < weight.size(); ++p) {
       const std::uint8_t* row = codes.data() + p * n_vars_;
-      Item item{weight[p], 0, static_cast<std::uint32_t>(holes_.size()), 0};
+      Item item{.weight = weight[p],
+                .offset = 0,
+                .first_hole = static_cast<std::uint32_t>(holes_.size()),
+                .n_holes = 0};
       for (std::size_t t = 0; t < set.size(); ++t) {
-        const auto v = static_cast<std::size_t>(set[t]);
+        const Var v = set[t];
         if (row[v] != kMissing) {
           item.offset += strides[t] * row[v];
           continue;
         }
-        holes_.push_back({static_cast<std::uint32_t>(cell_at_[p * n_vars_ + v]), strides[t]});
+        holes_.push_back({cell_at_[p * n_vars_ + v], strides[t]});
         ++item.n_holes;
       }
       if (item.n_holes == 0)
@@ -204,11 +196,7 @@ double AugmentProblem::score(const Family& family, const Completion& completion,
                              std::vector<std::uint32_t>& counts) const {
   const auto base = base_counts(family);
   counts.assign(base.begin(), base.end());
-  for (const auto& item : items(family)) {
-    std::uint32_t cell = item.offset;
-    for (const auto& hole : holes(item)) cell += hole.stride * completion[hole.cell];
-    counts[cell] += item.weight;
-  }
+  for (const auto& item : items(family)) counts[cell_of(item, completion)] += item.weight;
   return score_counts(family, counts);
 }
 

@@ -47,10 +47,10 @@ class AugmentProblem {
     std::uint32_t child_card;
     std::uint32_t n_cells;  // parent configurations times states of the child, the child fastest
     std::size_t first_member, n_members;  // the parents, ascending, then the child
-    std::size_t first_count;
-    std::uint32_t first_item, n_items;
-    const CellTable* joint;
-    const CellTable* given;
+    std::size_t first_count = 0;
+    std::uint32_t first_item = 0, n_items = 0;
+    const CellTable* joint = nullptr;
+    const CellTable* given = nullptr;
     double penalty;
     std::uint32_t members() const { return parents | std::uint32_t{1} << child; }
   };
@@ -93,6 +93,12 @@ class AugmentProblem {
     return {holes_.data() + item.first_hole, item.n_holes};
   }
 
+  // Where an item goes under a full completion.
+  std::uint32_t cell_of(const Item& item, const Completion& completion) const {
+    std::uint32_t cell = item.offset;
+    for (const auto& hole : holes(item)) cell += hole.stride * completion[hole.cell];
+    return cell;
+  }
   // Score of a family under a full completion; `counts` is scratch.
   double score(const Family& family, const Completion& completion,
                std::vector<std::uint32_t>& counts) const;
@@ -100,8 +106,8 @@ class AugmentProblem {
   static double score_counts(const Family& family, std::span<const std::uint32_t> counts);
 
  private:
-  void prepare(const Table& complete, std::span<const std::uint8_t> codes,
-               std::span<const std::uint32_t> weight);
+  AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
+                 std::span<const std::uint32_t> weight, const ScoreRule& rule, double max_bytes);
   bool list_families(const ParentRules& rules, const Stop& stop);
   void add_family(Var child, std::uint32_t mask, std::span<const Var> parents);
   bool count_families(const Table& complete, const Stop& stop);
@@ -114,8 +120,8 @@ class AugmentProblem {
   FamilyScorer scorer_;
   FamilyScorer::Scratch scratch_;
   std::vector<Cell> cells_;
-  std::vector<std::int64_t> cell_at_;  // per pattern and variable, -1 where observed
-  std::vector<std::size_t> first_pattern_cell_;
+  std::vector<std::uint32_t> cell_at_;  // per pattern and variable, where it is missing
+  std::vector<std::size_t> first_pattern_cell_{0};
   std::vector<std::uint32_t> pattern_cells_;
   std::vector<Family> families_;
   std::vector<std::size_t> first_family_;

@@ -46,9 +46,8 @@ class Weigher {
     logs_.resize(network.cpts.size());
     std::transform(network.cpts.begin(), network.cpts.end(), logs_.begin(),
                    [](double p) { return std::log(p); });
-    for (std::size_t variable = 0; variable < network.n_vars(); ++variable) {
+    for (std::size_t variable = 0; variable < network.n_vars(); ++variable)
       thresholds_.push_back(find_thresholds(network.cpt_of(variable), card(variable)));
-    }
   }
 
   std::uint32_t card(std::size_t variable) const { return network_.card[variable]; }
@@ -65,9 +64,7 @@ class Weigher {
       const auto variable = order_[k];
       if (cell(variable, row) != kMissing || is_wanted(variable, row)) is_needed[variable] = true;
       if (!is_needed[variable]) continue;
-      for (const Var parent : network_.parents_of(variable)) {
-        is_needed[parent] = true;
-      }
+      for (const Var parent : network_.parents_of(variable)) is_needed[parent] = true;
     }
     Plan plan;
     for (const Var variable : order_) {
@@ -96,9 +93,8 @@ class Weigher {
       std::fill_n(codes, size, observed);
       const double* own = logs_.data() + network_.cpt_offsets[variable] + observed;
       const std::size_t width = card(variable);
-      for (std::size_t k = 0; k < size; ++k) {
+      for (std::size_t k = 0; k < size; ++k)
         scratch.log_weight[k] += own[scratch.block.config[k] * width];
-      }
     }
   }
 
@@ -109,9 +105,8 @@ class Weigher {
             "the table must have a column per variable");
     require(is_wanted_.empty() || is_wanted_.size() == n_vars, "one flag per variable is needed");
     for (std::size_t variable = 0; variable < n_vars; ++variable) {
-      for (const std::uint8_t code : table_.column(variable)) {
+      for (const std::uint8_t code : table_.column(variable))
         require(code == kMissing || code < card(variable), "a code is out of range");
-      }
     }
   }
 
@@ -294,9 +289,7 @@ class Task {
 bool weigh_row(Task& task, std::span<const Hole> holes, std::size_t row, std::size_t row_thread,
                Weighted& result) {
   std::size_t n_states = 0;
-  for (const Hole& hole : holes) {
-    n_states += task.weigher.card(hole.variable);
-  }
+  for (const Hole& hole : holes) n_states += task.weigher.card(hole.variable);
   const Plan plan = task.weigher.plan(row);
   const std::size_t n_here = plan.is_certain ? 1 : task.n_samples;
   const std::size_t n_blocks = (n_here + kBlock - 1) / kBlock;
@@ -314,9 +307,8 @@ bool weigh_row(Task& task, std::span<const Hole> holes, std::size_t row, std::si
     for (Sums& part : parts) sums.merge(part);
   }
   write(task.weigher, holes, sums, row, n_here, result);
-  if (plan.is_certain && result.effective[row] > 0) {
+  if (plan.is_certain && result.effective[row] > 0)
     result.effective[row] = static_cast<double>(task.n_samples);
-  }
   return true;
 }
 
@@ -373,9 +365,10 @@ Weighted weigh(const FlatNetwork& network, std::span<const Var> order, const Tab
   require(n_samples >= 1, "at least one draw is needed");
   const std::size_t n_rows = table.n_rows;
   const WantedCells wanted = find_holes(weigher, network.n_vars(), n_rows);
-  Weighted result{std::vector<double>(wanted.n_probabilities),
-                  std::vector<double>(wanted.n_probabilities), std::vector<double>(n_rows),
-                  std::vector<double>(n_rows)};
+  Weighted result{.probabilities = std::vector<double>(wanted.n_probabilities),
+                  .errors = std::vector<double>(wanted.n_probabilities),
+                  .log_evidence = std::vector<double>(n_rows),
+                  .effective = std::vector<double>(n_rows)};
   Task task(weigher, network.n_vars(), n_rows, n_samples, n_threads, stop);
   const bool is_complete = task.for_rows([&](std::size_t row, std::size_t thread) {
     return weigh_row(task, wanted.of(row), row, thread, result);
@@ -389,8 +382,9 @@ WeightedDraws weighted_draws(const FlatNetwork& network, std::span<const Var> or
   const Weigher weigher(network, order, table, {}, seed);
   require(n_samples >= 1, "at least one draw is needed");
   const std::size_t n_rows = table.n_rows, n_cells = table.cells.size();
-  WeightedDraws result{std::vector<std::uint8_t>(n_draws * n_cells), std::vector<double>(n_rows),
-                       std::vector<double>(n_rows)};
+  WeightedDraws result{.cells = std::vector<std::uint8_t>(n_draws * n_cells),
+                       .log_evidence = std::vector<double>(n_rows),
+                       .effective = std::vector<double>(n_rows)};
   for (std::size_t draw = 0; draw < n_draws; ++draw) {
     std::copy(table.cells.begin(), table.cells.end(),
               result.cells.begin() + static_cast<std::ptrdiff_t>(draw * n_cells));
