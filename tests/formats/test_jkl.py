@@ -1,3 +1,5 @@
+"""Candidate parent sets as files: what is written reads back, errors have a place."""
+
 import gzip
 
 import pytest

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import oracle
-from support.asking import empty_rows, plain, possible, table
+from support.networks import empty_rows, plain, possible, table
 from support.strategies import MISSING, awkward_tables, networks_with_holes
 
 import bayesmend as bm

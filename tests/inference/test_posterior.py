@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from scipy.stats import chisquare
 from support import oracle
-from support.asking import empty_rows, grid, plain, possible, table
+from support.networks import empty_rows, grid, plain, possible, table
 from support.shared import DATA
 from support.strategies import MISSING, networks_with_holes
 from support.timing import within

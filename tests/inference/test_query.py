@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from support import oracle
-from support.asking import chains, grid, plain
+from support.networks import chains, grid, plain
 from support.shared import ROOT
 from support.strategies import networks_with_holes
 
@@ -235,7 +235,7 @@ def test_a_joint_table_of_several_parts_is_their_product():
 MEASURE = """
 import sys
 import bayesmend as bm
-from support.asking import chains
+from support.networks import chains
 
 def peak():
     lines = open("/proc/self/status").read().splitlines()

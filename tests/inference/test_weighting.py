@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 from support import oracle
-from support.asking import empty_rows, grid, plain, table
+from support.networks import empty_rows, grid, plain, table
 from support.strategies import MISSING, networks_with_holes
 from support.timing import ctrl_c_after
 

@@ -1,3 +1,5 @@
+"""Integer programming: the optimum, bounds at any stop, cuts against enumeration."""
+
 import itertools
 import math
 import os

@@ -1,3 +1,5 @@
+"""Candidate parent sets: what they hold, and what is refused."""
+
 import math
 
 import numpy as np

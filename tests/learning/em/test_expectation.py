@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support import oracle
-from support.emcases import Case, flat, random_case, random_cpts, random_dag
+from support.networks import Case, flat, random_case, random_cpts, random_dag
 from support.strategies import labels_of, names_of
 
 import bayesmend as bm

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import oracle
-from support.asking import plain
-from support.emcases import Case, flat, random_case
+from support.networks import Case, flat, plain, random_case
 from support.strategies import MISSING, holed_table, linked_rows
 from support.timing import ctrl_c_after, within
 

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support import oracle
-from support.asking import grid, plain
-from support.emcases import Case, flat, random_case
+from support.networks import Case, flat, grid, plain, random_case
 from support.strategies import MISSING
 from support.timing import ctrl_c_after, within
 
