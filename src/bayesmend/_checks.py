@@ -120,7 +120,7 @@ def check_goes_with(
 
 
 def some(names: Sequence[str]) -> str:
-    """Give the first few names, for a message.
+    """Return the first few names, for a message.
 
     Examples
     --------

@@ -66,7 +66,7 @@ def limited_calls(seconds: float | None) -> Iterator[None]:
 
 
 def available_memory() -> float:
-    """Give the bytes of memory that are free to use, within a container's limit too.
+    """Return the bytes of memory that are free to use, within a container's limit too.
 
     Infinity where the system does not tell.
     """

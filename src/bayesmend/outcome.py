@@ -141,7 +141,7 @@ class Outcome:
         return f"gap {self.gap:.3g} nats{share}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what is known in plain types, ready for JSON."""
+        """Return what is known in plain types, ready for JSON."""
         has_bound = math.isfinite(self.bound)
         return {
             "score": self.score,

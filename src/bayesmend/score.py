@@ -401,13 +401,13 @@ def family_counts(
 
 
 def core_rule(score: Score) -> _core.ScoreRule:
-    """Give a rule as the core knows it."""
+    """Return a rule as the core knows it."""
     kind = _core.ScoreKind[score.kind]
     return _core.ScoreRule(kind, float(score.ess), float(score.arc_penalty))
 
 
 def weights_of(data: IncompleteData) -> NDArray[np.float64]:
-    """Give the row weights as the core wants them: empty when every row counts one."""
+    """Return row weights as the core wants them: empty when every row counts one."""
     return np.zeros(0) if data.weights is None else data.weights
 
 

@@ -97,7 +97,7 @@ class Request:
     ] = False
 
     def choose(self) -> tuple[str, dict[str, Any]]:
-        """Give the one mechanism asked for, and what was given with it."""
+        """Return the one mechanism asked for, and what was given with it."""
         lists = {
             "depends_on": words(self.depends_on),
             "odds": _odds(self.odds),

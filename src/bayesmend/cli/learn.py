@@ -105,7 +105,7 @@ def learn(
 
 
 def facts_of(result: LearnResult, options: dict[str, Any]) -> dict[str, Any]:
-    """Give what is known about a result in plain types, ready for JSON."""
+    """Return what is known about a result in plain types, ready for JSON."""
     return {
         **result.to_dict(),
         "n_rows": result.completed.n_rows,

@@ -65,7 +65,7 @@ __all__ = [
 
 
 def defaults_of(function: Callable[..., Any]) -> SimpleNamespace:
-    """Give the defaults of a function by the names of its parameters."""
+    """Return the defaults of a function by the names of its parameters."""
     parameters = inspect.signature(function).parameters.values()
     return SimpleNamespace(**{p.name: p.default for p in parameters})
 
@@ -237,7 +237,7 @@ class Search:
     n_threads: Threads = _learn.n_threads
 
     def arguments(self) -> dict[str, Any]:
-        """Give what the library takes."""
+        """Return what the library takes."""
         return {
             "score": self.score,
             "ess": self.ess,
@@ -253,7 +253,7 @@ class Search:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the options in plain types, ready for JSON."""
+        """Return the options in plain types, ready for JSON."""
         lists = {
             name: [split(text) for text in getattr(self, name) or []]
             for name in ("required", "forbidden", "tiers")
@@ -331,7 +331,7 @@ def split(text: str) -> list[str]:
 
 
 def words(texts: Iterable[str] | None) -> list[str] | None:
-    """Give the words of an option that may be repeated; None where it is not given."""
+    """Return the words of an option that may be repeated; None where not given."""
     return [word for text in texts for word in split(text)] if texts else None
 
 

@@ -212,7 +212,7 @@ def network_suffix(content: bytes) -> str:
 def input_path(
     file: str, suffix_of: Callable[[bytes], str] = table_suffix
 ) -> Iterator[Path]:
-    """Give the path of a file; stdin is saved to one and called ``<stdin>``."""
+    """Return the path of a file; stdin is saved to one and called ``<stdin>``."""
     if file != STREAM:
         yield Path(file)
         return

@@ -118,12 +118,12 @@ class CompletedCells:
         return tuple(name for name in CompletedCell._fields if name not in unknown)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Give the columns as lists, ready for any data frame."""
+        """Return the columns as lists, ready for any data frame."""
         cells = list(self)
         return {name: [getattr(cell, name) for cell in cells] for name in self.fields}
 
     def to_csv(self) -> str:
-        """Give the table as CSV text."""
+        """Return the table as CSV text."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         columns = self.to_dict()

@@ -501,7 +501,7 @@ def _type_word(value: object) -> str:
 
 
 def is_missing(value: object, markers: frozenset[str]) -> bool:
-    """Say whether a value is null, NaN, NaT or a missing marker."""
+    """Tell whether a value is null, NaN, NaT or a missing marker."""
     if isinstance(value, str):
         return value.strip(BLANKS) in markers
     if value is None:

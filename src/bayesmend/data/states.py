@@ -86,7 +86,7 @@ def compact(index: NDArray[Any], n_values: int) -> NDArray[Any]:
 
 
 def is_number_text(value: Label) -> bool:
-    """Say whether a label is text that reads as a finite decimal number."""
+    """Tell whether a label is text that reads as a finite decimal number."""
     return isinstance(value, str) and bool(_NUMBER.fullmatch(value.strip(BLANKS)))
 
 
@@ -212,7 +212,7 @@ def unknown_label(
 
 
 def own_labels(known: tuple[Label, ...], column: Column) -> tuple[Label, ...]:
-    """Give the states of a network as the column at hand would write them.
+    """Return the states of a network as the column at hand would write them.
 
     Examples
     --------

@@ -213,7 +213,7 @@ def _together_lines(together: Sequence[MissingTogether]) -> list[str]:
 
 
 def _percent(part: int, whole: int) -> str:
-    """Give whole percents, but never 0% of something nor 100% of less than all."""
+    """Return whole percents, but never 0% of something nor 100% of less than all."""
     if whole == 0 or part == 0:
         return "0%"
     percent = 100 * part / whole

@@ -77,7 +77,7 @@ def find_marginals(
     compiled: CompiledHoles | None = None,
     check: Callable[..., None] = require_possible,
 ) -> Marginals:
-    """Give the distributions of missing cells in the codes of the network.
+    """Return the distributions of missing cells in the codes of the network.
 
     ``compiled`` saves work where the same cells were compiled before; ``check`` raises
     for rows of probability zero.

@@ -67,7 +67,7 @@ def find_conflict(network: Network, row: NDArray[np.uint8]) -> NDArray[np.uint8]
 
 
 def evidence_words(network: Network, row: NDArray[np.uint8]) -> str:
-    """Give the evidence of a row as ``name=state, ...``."""
+    """Return the evidence of a row as ``name=state, ...``."""
     return some(
         [
             f"{name}={labels[code]}"

@@ -102,7 +102,7 @@ class Imputation:
         self.source.write_csv(self.tables[number], path, missing=missing)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all but the cells in plain types, ready for JSON."""
+        """Return all but the cells in plain types, ready for JSON."""
         p = self.cells.probabilities
         assert p is not None
         counts = np.bincount(self.cells.variables, minlength=len(self.cells.names))

@@ -159,7 +159,7 @@ def marginals(
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
 ) -> Marginals:
-    """Give the distribution of every missing cell of a table.
+    """Return the distribution of every missing cell of a table.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ class Answer:
         return tuple(list(s)[k] for s, k in states), float(self.joint[best])
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all of it in plain types, ready for JSON."""
+        """Return all of it in plain types, ready for JSON."""
         best = self.most_probable
         return {
             "given": dict(self.given),

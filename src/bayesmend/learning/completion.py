@@ -15,7 +15,7 @@ __all__ = ["checked_completion"]
 def checked_completion(
     data: IncompleteData, completion: IncompleteData | NDArray[np.uint8]
 ) -> IncompleteData:
-    """Give a completion of `data` as a table, or say where it is none."""
+    """Return a completion of `data` as a table, or say where it is none."""
     if not isinstance(completion, IncompleteData):
         completion = data.with_codes(completion)
     if (completion.names, completion.states) != (data.names, data.states):

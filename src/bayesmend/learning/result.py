@@ -97,7 +97,7 @@ class LearnResult(Outcome):
         return locally
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all but parameters and table in plain types, ready for JSON."""
+        """Return all but parameters and table in plain types, ready for JSON."""
         return {
             **Outcome.to_dict(self),
             "method": self.method,

@@ -229,7 +229,7 @@ class _Layered:
         return [mean + shift for mean, shift in zip(means, offsets, strict=True)]
 
     def width(self, x: dict[int, float]) -> float:
-        """Give the right edge of everything."""
+        """Return the right edge of everything."""
         return max((x[v] + self.widths[v] / 2 for v in x), default=0.0)
 
 

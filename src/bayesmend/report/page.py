@@ -59,7 +59,7 @@ def render_report(
     title: str = "Network and mended table",
     notes: Mapping[str, str] | None = None,
 ) -> str:
-    """Give the text of the page that `write_report` writes."""
+    """Return the text of the page that `write_report` writes."""
     from bayesmend import __version__
 
     body = [

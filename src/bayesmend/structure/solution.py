@@ -46,7 +46,7 @@ class Solution(Outcome):
     solver: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all in plain types, ready for JSON."""
+        """Return all in plain types, ready for JSON."""
         return {**Outcome.to_dict(self), "solver": self.solver}
 
     def _made(self) -> list[str]:

@@ -161,7 +161,7 @@ def check_solver(solver: Solver) -> None:
 
 
 def choose_solver(n_vars: int, n_sets: int) -> tuple[str, str]:
-    """Give the solver that `auto` takes at this size, and why.
+    """Return the solver that `auto` takes at this size, and why.
 
     Examples
     --------

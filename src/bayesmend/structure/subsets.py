@@ -70,7 +70,7 @@ def solve_subsets(
 
 @documented
 def best_through(parent_sets: ParentSets, *, n_threads: int = 0) -> NDArray[np.float64]:
-    """Give for each candidate the score of the best DAG that uses it.
+    """Return for each candidate the score of the best DAG that uses it.
 
     Parameters
     ----------

@@ -160,7 +160,7 @@ class LocalSearch:
     progress: Progress | None
 
     def time_for_tables(self) -> float | None:
-        """Give half of what is left: without any search they would be in vain."""
+        """Return half of what is left: without any search they would be in vain."""
         return None if self.clock.left is None else self.clock.left / 2
 
     def hurried(
@@ -362,7 +362,7 @@ class _Reached:
 
 
 def threads_for(n_vars: int, n_threads: int) -> int:
-    """Give the number of threads whose dynamic programmes fit into memory."""
+    """Return the number of threads whose dynamic programmes fit into memory."""
     wanted = n_threads or _core.n_cores()
     fitting = int(0.8 * available_memory() // program_bytes(n_vars))
     return max(1, min(wanted, fitting))

@@ -97,7 +97,7 @@ class Expansion:
         self._tables = _VariantScorer(data, scope, self.variants, score, n_threads)
 
     def columns_of(self, child: int, *, prune: bool) -> Iterator[Columns]:
-        """Give the columns of a child, one parent set after the other.
+        """Return the columns of a child, one parent set after the other.
 
         A column is pruned when a subset of its parents, under the same completion of
         what remains, scores at least as high.

@@ -211,7 +211,7 @@ class Reduction:
         return on
 
     def restrict(self, completed: IncompleteData) -> ParentSets:
-        """Give the candidates over the original variables under one completion.
+        """Return the candidates over the original variables under one completion.
 
         Examples
         --------
