@@ -20,6 +20,8 @@ LAYERS = [
     "errors",
     "_docs",
     "_spelling",
+    "_columns",
+    "_packages",
     "seed",
     "_checks",
     "_files",

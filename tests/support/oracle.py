@@ -186,6 +186,64 @@ def moral_graph(n, arcs):
     ]
 
 
+def ancestors(n, arcs, v):
+    """Variables with a directed path to v, by trying paths of every length."""
+    found = {a for a, b in arcs if b == v}
+    for _ in range(n):
+        found |= {a for a, b in arcs if b in found}
+    return sorted(found)
+
+
+def descendants(n, arcs, v):
+    """Variables of which v is an ancestor."""
+    return [w for w in range(n) if v in ancestors(n, arcs, w)]
+
+
+def markov_blanket(n, arcs, v):
+    """The smallest set that separates v from all others."""
+    others = [w for w in range(n) if w != v]
+    for size in range(n):
+        for given in itertools.combinations(others, size):
+            rest = [w for w in others if w not in given]
+            if all(d_separated(n, arcs, {v}, {w}, set(given)) for w in rest):
+                return list(given)
+    raise AssertionError
+
+
+def d_separated(n, arcs, one, two, given):
+    """Whether every path is blocked, each path looked at by itself.
+
+    A path is blocked by a known variable that is no collider on it, and by a collider
+    of which neither itself nor a descendant is known.
+    """
+    return not any(
+        _is_open(n, arcs, path, given)
+        for a in one
+        for b in two
+        for path in _paths(n, arcs, [a], b)
+    )
+
+
+def _paths(n, arcs, path, end):
+    """Every path from where one has come to the end, no variable twice."""
+    if path[-1] == end:
+        yield path
+        return
+    for w in range(n):
+        if w not in path and {(path[-1], w), (w, path[-1])} & set(arcs):
+            yield from _paths(n, arcs, [*path, w], end)
+
+
+def _is_open(n, arcs, path, given):
+    for left, v, right in zip(path, path[1:], path[2:], strict=False):
+        if (left, v) in arcs and (right, v) in arcs:
+            if not given & {v, *descendants(n, arcs, v)}:
+                return False
+        elif v in given:
+            return False
+    return True
+
+
 # Networks: parents, card and tables as nested lists, the first parent fastest.
 
 

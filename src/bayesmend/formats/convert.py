@@ -5,14 +5,14 @@ error says what to install.
 """
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._packages import require
 from bayesmend.data.states import Label
-from bayesmend.errors import DataError, MissingDependencyError
+from bayesmend.errors import DataError
 from bayesmend.formats.assemble import text_labels
 from bayesmend.graph.cpdag import Cpdag
 from bayesmend.graph.dag import Dag
@@ -44,7 +44,7 @@ def to_networkx(graph: Network | Dag | Cpdag) -> Any:
     >>> graph.nodes["lung"]["parents"], graph.nodes["lung"]["cpt"].tolist()
     (['smoke'], [[0.1, 0.9], [0.01, 0.99]])
     """
-    result = _require("networkx").DiGraph()
+    result = require("networkx").DiGraph()
     if isinstance(graph, Network):
         dag = graph.dag
         for i, name in enumerate(graph.names):
@@ -114,8 +114,8 @@ def dag_from_networkx(graph: Any) -> Dag:
 
 def to_pgmpy(network: Network) -> Any:
     """Return a ``pgmpy.models.DiscreteBayesianNetwork``."""
-    models = _require("pgmpy.models")
-    tables = _require("pgmpy.factors.discrete")
+    models = require("pgmpy.models")
+    tables = require("pgmpy.factors.discrete")
     result = models.DiscreteBayesianNetwork()
     result.add_nodes_from(network.names)
     result.add_edges_from(network.dag.arcs)
@@ -163,7 +163,7 @@ def from_pgmpy(model: Any) -> Network:
 
 def to_pyagrum(network: Network) -> Any:
     """Return a ``pyagrum.BayesNet``; labels become text."""
-    gum = _require("pyagrum")
+    gum = require("pyagrum")
     result = gum.BayesNet()
     for name, labels in zip(network.names, text_labels(network), strict=True):
         result.add(gum.LabelizedVariable(name, name, labels))
@@ -217,12 +217,3 @@ def _arrange(
         order = [given.index(parent) for parent in wanted]
         cpts.append(fold(tables[name].transpose((*order, len(order)))))
     return Network(dag, tuple(states[name] for name in dag.names), tuple(cpts))
-
-
-def _require(module: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError:
-        package = module.partition(".")[0]
-        msg = f"{package} is not installed. Install it with: pip install {package}"
-        raise MissingDependencyError(msg) from None

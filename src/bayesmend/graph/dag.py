@@ -16,7 +16,7 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayesmend.data.states import unknown_name
+from bayesmend.data.states import position_of, unknown_name
 from bayesmend.errors import CycleError, ParameterError
 from bayesmend.graph.cpdag import (
     Cpdag,
@@ -24,6 +24,7 @@ from bayesmend.graph.cpdag import (
     quote_dot,
     render_dot,
 )
+from bayesmend.graph.relations import are_separated, children_of, moral_graph, reach
 
 __all__ = ["Cpdag", "Dag"]
 
@@ -172,12 +173,101 @@ class Dag:
         >>> Dag.from_arcs("abc", [("a", "c"), ("b", "c")]).moral_graph()
         ((1, 2), (0, 2), (0, 1))
         """
-        neighbours: list[set[int]] = [set() for _ in self.names]
-        for child, members in enumerate(self.parents):
-            family = (*members, child)
-            for variable in family:
-                neighbours[variable].update(family)
-        return tuple(tuple(sorted(s - {i})) for i, s in enumerate(neighbours))
+        return tuple(tuple(sorted(s)) for s in moral_graph(self.parents))
+
+    def children(self, name: str) -> tuple[str, ...]:
+        """Name the children of a variable, in the order of the variables.
+
+        Examples
+        --------
+        >>> dag = Dag.from_arcs("abcd", [("a", "b"), ("b", "c"), ("d", "c")])
+        >>> dag.children("a")
+        ('b',)
+        """
+        return self._named(children_of(self.parents)[self._position(name)])
+
+    def ancestors(self, name: str) -> tuple[str, ...]:
+        """Name those from which arcs lead to a variable, directly or by way of others.
+
+        Examples
+        --------
+        >>> dag = Dag.from_arcs("abcd", [("a", "b"), ("b", "c"), ("d", "c")])
+        >>> dag.ancestors("c")
+        ('a', 'b', 'd')
+        """
+        variable = self._position(name)
+        return self._named(reach(self.parents, [variable]) - {variable})
+
+    def descendants(self, name: str) -> tuple[str, ...]:
+        """Name those to which arcs lead from a variable, directly or by way of others.
+
+        Examples
+        --------
+        >>> dag = Dag.from_arcs("abcd", [("a", "b"), ("b", "c"), ("d", "c")])
+        >>> dag.descendants("a")
+        ('b', 'c')
+        """
+        variable = self._position(name)
+        return self._named(reach(children_of(self.parents), [variable]) - {variable})
+
+    def markov_blanket(self, name: str) -> tuple[str, ...]:
+        """Name the parents and children of a variable and the other parents of those.
+
+        Given these, the variable is independent of all others.
+
+        Examples
+        --------
+        >>> dag = Dag.from_arcs("abcd", [("a", "b"), ("b", "c"), ("d", "c")])
+        >>> dag.markov_blanket("b")
+        ('a', 'c', 'd')
+        """
+        return self._named(moral_graph(self.parents)[self._position(name)])
+
+    def d_separated(
+        self,
+        x: str | Iterable[str],
+        y: str | Iterable[str],
+        given: str | Iterable[str] = (),
+    ) -> bool:
+        """Tell whether the graph implies that `x` and `y` are independent given others.
+
+        Parameters
+        ----------
+        x, y : str or iterable of str
+            The variables asked about, one or several on each side.
+        given : str or iterable of str, default=()
+            The variables that are known.
+
+        Examples
+        --------
+        >>> dag = Dag.from_arcs("abcd", [("a", "b"), ("b", "c"), ("d", "c")])
+        >>> dag.d_separated("a", "c"), dag.d_separated("a", "c", given="b")
+        (False, True)
+        >>> dag.d_separated("b", "d"), dag.d_separated("b", "d", given=["c"])
+        (True, False)
+        """
+        sides: dict[int, str] = {}
+        for side, names in (("x", x), ("y", y), ("given", given)):
+            members = [names] if isinstance(names, str) else names
+            for name in members:
+                variable = self._position(name)
+                if sides.setdefault(variable, side) != side:
+                    msg = (
+                        f"x, y and given must have no variable in common. Got {name!r} "
+                        f"in {sides[variable]} and in {side}."
+                    )
+                    raise ParameterError(msg)
+        one, two, known = (
+            [variable for variable, own in sides.items() if own == side]
+            for side in ("x", "y", "given")
+        )
+        return are_separated(self.parents, one, two, known)
+
+    def _position(self, name: str) -> int:
+        return position_of(name, self.names)
+
+    def _named(self, variables: Iterable[int]) -> tuple[str, ...]:
+        return tuple(self.names[variable] for variable in sorted(variables))
 
     def cpdag(self) -> Cpdag:
         """Return the equivalence class as a completed partially directed graph.
@@ -283,10 +373,7 @@ def _checked_parents(
 
 def _sort(parents: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
     """Return a topological order and how many parents each variable still awaits."""
-    children: list[list[int]] = [[] for _ in parents]
-    for child, members in enumerate(parents):
-        for parent in members:
-            children[parent].append(child)
+    children = children_of(parents)
     waiting = [len(members) for members in parents]
     ready = [i for i, count in enumerate(waiting) if count == 0]
     order: list[int] = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from bayesmend import _core
 from bayesmend._checks import check_integer
 from bayesmend._docs import documented
 from bayesmend.data.encode import check_labels
-from bayesmend.data.states import Label, as_label
+from bayesmend.data.states import Label, as_label, position_of
 from bayesmend.data.table import IncompleteData, require_complete
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.dag import Dag
@@ -33,6 +34,7 @@ from bayesmend.network.cpt import (
 )
 from bayesmend.network.flat import flatten
 from bayesmend.network.match import match_codes, match_names
+from bayesmend.network.tabulated import Cpt
 from bayesmend.seed import Seed, as_generator
 
 __all__ = ["Network", "check_network"]
@@ -166,6 +168,62 @@ class Network:
     def n_parameters(self) -> int:
         """Number of free parameters: a table row of r states has r - 1."""
         return sum(len(cpt) * (cpt.shape[1] - 1) for cpt in self.cpts)
+
+    def cpt(self, name: str) -> Cpt:
+        """Return the probabilities of a variable given its parents, with their labels.
+
+        ``network[name]`` is the same.
+
+        Examples
+        --------
+        >>> import bayesmend as bm
+        >>> bm.load_network("asia").cpt("bronc")
+        bronc given smoke
+        <BLANKLINE>
+        smoke  yes       no
+        yes    0.600000  0.400000
+        no     0.300000  0.700000
+        """
+        variable = position_of(name, self.names)
+        parents = self.dag.parents[variable]
+        return Cpt(
+            name,
+            self.states[variable],
+            tuple(self.names[p] for p in parents),
+            tuple(self.states[p] for p in parents),
+            self.cpts[variable],
+        )
+
+    def __getitem__(self, name: str) -> Cpt:
+        return self.cpt(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def children(self, name: str) -> tuple[str, ...]:
+        """Name the children of a variable; see :meth:`Dag.children`."""
+        return self.dag.children(name)
+
+    def ancestors(self, name: str) -> tuple[str, ...]:
+        """Name the ancestors of a variable; see :meth:`Dag.ancestors`."""
+        return self.dag.ancestors(name)
+
+    def descendants(self, name: str) -> tuple[str, ...]:
+        """Name the descendants of a variable; see :meth:`Dag.descendants`."""
+        return self.dag.descendants(name)
+
+    def markov_blanket(self, name: str) -> tuple[str, ...]:
+        """Name parents, children and their parents; see :meth:`Dag.markov_blanket`."""
+        return self.dag.markov_blanket(name)
+
+    def d_separated(
+        self,
+        x: str | Iterable[str],
+        y: str | Iterable[str],
+        given: str | Iterable[str] = (),
+    ) -> bool:
+        """Tell whether `x` and `y` are independent; see :meth:`Dag.d_separated`."""
+        return self.dag.d_separated(x, y, given)
 
     @documented
     def sample(

@@ -1,11 +1,11 @@
 """Mended cells and conditional probabilities as HTML tables."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from bayesmend.data.states import Label
 from bayesmend.learning.result import LearnResult
 from bayesmend.network.network import Network
+from bayesmend.network.tabulated import configurations
 from bayesmend.report.text import escape
 from bayesmend.report.words import Alike, least_certain, number, sureness
 
@@ -70,7 +70,7 @@ def cpt_section(network: Network, v: int) -> str:
     told = " | " + ", ".join(escape(name) for name, _ in parents) if parents else ""
     head = "".join(f"<th>{escape(name)}</th>" for name, _ in parents)
     head += "".join(f'<th class="n">{escape(s)}</th>' for s in network.states[v])
-    configs = itertools.islice(_configs([s for _, s in parents]), _MAX_CONFIGS)
+    configs = itertools.islice(configurations([s for _, s in parents]), _MAX_CONFIGS)
     rows = [
         "<tr>"
         + "".join(f"<td>{escape(label)}</td>" for label in config)
@@ -87,12 +87,6 @@ def cpt_section(network: Network, v: int) -> str:
         + _table(f"<tr>{head}</tr>", rows, f"Probabilities of {dag.names[v]}")
         + f"{note}</details>"
     )
-
-
-def _configs(states: Sequence[Sequence[Label]]) -> Iterator[tuple[Label, ...]]:
-    """Iterate over the configurations of parents, the first varying fastest."""
-    for config in itertools.product(*reversed(states)):
-        yield config[::-1]
 
 
 def _table(head: str, rows: Sequence[str], caption: str) -> str:

@@ -1,0 +1,33 @@
+"""Plain text in columns, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["in_columns", "show_probability"]
+
+
+def in_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lay out rows of cells as lines, each column as wide as its widest cell.
+
+    Examples
+    --------
+    >>> in_columns([("lung", "no"), ("", "yes")])
+    ['lung  no', '      yes']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def show_probability(p: float) -> str:
+    """Show a probability to six digits, a tiny one to three that count.
+
+    Examples
+    --------
+    >>> show_probability(0.25), show_probability(1.25e-7)
+    ('0.250000', '1.25e-07')
+    """
+    return f"{p:.6f}" if p == 0 or p >= 1e-4 else f"{p:.3g}"

@@ -1,0 +1,28 @@
+"""Optional packages, imported where they are needed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from bayesmend.errors import MissingDependencyError
+
+__all__ = ["require"]
+
+
+def require(module: str) -> Any:
+    """Import a module of an optional package, or say how to install that.
+
+    Examples
+    --------
+    >>> require("no_such_package.part")
+    Traceback (most recent call last):
+    ...
+    bayesmend.errors.MissingDependencyError: no_such_package is not installed. ...
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        msg = f"{package} is not installed. Install it with: pip install {package}"
+        raise MissingDependencyError(msg) from None
