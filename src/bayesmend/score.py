@@ -391,12 +391,16 @@ def family_counts(
             "cells. Use fewer parents; scores need no such table."
         )
         raise ParameterError(msg)
+    return count_family(table, index, parent_indices)
+
+
+def count_family(
+    data: IncompleteData, child: int, parents: Sequence[int]
+) -> NDArray[np.float64]:
+    """Count the states of a variable of a complete table, all given by position."""
+    members = np.array(parents, np.int32)
     return _core.family_counts(
-        table.codes.T,
-        table.card,
-        weights_of(table),
-        index,
-        np.array(parent_indices, np.int32),
+        data.codes.T, data.card, weights_of(data), child, members
     )
 
 

@@ -4,7 +4,6 @@ A table has one row per parent configuration and one column per state of the chi
 first parent varies fastest along the rows.
 """
 
-import math
 from collections.abc import Sequence
 from typing import Literal, get_args
 
@@ -18,7 +17,6 @@ __all__ = [
     "MAX_ROW_ERROR",
     "Estimate",
     "check_cpt",
-    "count_states",
     "distributions",
     "fold",
     "prior_of",
@@ -93,26 +91,6 @@ def fold(table: NDArray[np.float64]) -> NDArray[np.float64]:
     n_parents = table.ndim - 1
     rows = table.transpose((*reversed(range(n_parents)), n_parents))
     return np.ascontiguousarray(rows).reshape(-1, table.shape[-1])
-
-
-def count_states(
-    codes: NDArray[np.uint8],
-    card: int,
-    parent_codes: Sequence[NDArray[np.uint8]],
-    parent_card: Sequence[int],
-    *,
-    weights: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
-    """Count the states of a complete column per configuration of its parents."""
-    cells = np.zeros(len(codes), dtype=np.int64)
-    for values, states in zip(
-        reversed(parent_codes), reversed(parent_card), strict=True
-    ):
-        cells = cells * states + values
-    cells = cells * card + codes
-    n_configs = math.prod(parent_card)
-    counts = np.bincount(cells, weights, minlength=n_configs * card)
-    return counts.reshape(n_configs, card).astype(np.float64)
 
 
 def prior_of(estimate: str, ess: float | None) -> float:

@@ -26,7 +26,6 @@ from bayesmend.graph.dag import Dag
 from bayesmend.network.cpt import (
     Estimate,
     check_cpt,
-    count_states,
     distributions,
     fold,
     prior_of,
@@ -35,6 +34,7 @@ from bayesmend.network.cpt import (
 from bayesmend.network.flat import flatten
 from bayesmend.network.match import match_codes, match_names
 from bayesmend.network.tabulated import Cpt
+from bayesmend.score import count_family
 from bayesmend.seed import Seed, as_generator
 
 __all__ = ["Network", "check_network"]
@@ -134,18 +134,11 @@ class Network:
         columns = match_names(dag.names, table.names)
         require_complete(table, "Network.fit")
         states = tuple(table.states[column] for column in columns)
-        codes = [table.codes[:, column] for column in columns]
-        card = [len(labels) for labels in states]
         cpts = []
         for i, parents in enumerate(dag.parents):
-            _check_size(dag.names[i], [card[p] for p in (*parents, i)])
-            counts = count_states(
-                codes[i],
-                card[i],
-                [codes[p] for p in parents],
-                [card[p] for p in parents],
-                weights=table.weights,
-            )
+            _check_size(dag.names[i], [len(states[p]) for p in (*parents, i)])
+            members = [columns[p] for p in parents]
+            counts = count_family(table, columns[i], members)
             cpts.append(distributions(counts, prior))
         return cls(dag, states, tuple(cpts))
 
