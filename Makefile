@@ -30,6 +30,8 @@ lint: $(VENV)/.installed $(VENV)/.lint
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror cpp/core/*/* cpp/bind/*
+	PATH="$(abspath $(BIN)):$$PATH" cmake -S . -B build/tidy -DPython_EXECUTABLE="$(abspath $(BIN))/python" > /dev/null
+	ls cpp/core/*/*.cpp | xargs -n 1 -P $$(getconf _NPROCESSORS_ONLN) $(BIN)/clang-tidy --quiet -p build/tidy
 	$(BIN)/python -m nanobind.stubgen -m bayesmend._core -o build/_core.pyi
 	@diff -u src/bayesmend/_core.pyi build/_core.pyi \
 	  || { echo "src/bayesmend/_core.pyi is stale. Run 'make stubs'." >&2; exit 1; }

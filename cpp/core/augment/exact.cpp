@@ -296,7 +296,7 @@ class Worker {
       if (fixed[cell] != AugmentProblem::kFree) start[cell] = fixed[cell];
     if (start != last_start_) {
       last_start_ = start;
-      Pair pair = mender_.climb(std::move(start), nullptr);
+      Pair pair = mender_.climb(start, nullptr);
       if (pair.score > incumbent_ + 1e-9) {
         incumbent_ = pair.score;
         outcome_.found.push_back(std::move(pair));

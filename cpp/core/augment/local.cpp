@@ -90,7 +90,7 @@ Pair Mender::best_structure(const Completion& completion) {
   return {total_, chosen_, completion_};
 }
 
-Pair Mender::climb(Completion start, std::vector<TraceEntry>* trace) {
+Pair Mender::climb(const Completion& start, std::vector<TraceEntry>* trace) {
   load(start);
   step_structure();
   note(Move::start, trace);

@@ -44,7 +44,7 @@ class Mender {
   Mender(const AugmentProblem& problem, const Stop& stop, std::size_t n_threads);
 
   // Climbs from a full completion; ends where neither step alone helps.
-  Pair climb(AugmentProblem::Completion start, std::vector<TraceEntry>* trace);
+  Pair climb(const AugmentProblem::Completion& start, std::vector<TraceEntry>* trace);
   // Climbs on from a pair until no change of up to `locality` cells with any DAG is better. Sets
   // `is_certified` to whether that was checked to the end.
   Pair climb_locally(const Pair& start, std::size_t locality, std::vector<TraceEntry>* trace,

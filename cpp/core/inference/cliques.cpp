@@ -155,7 +155,7 @@ CliqueTree make_clique_tree(std::span<const std::uint32_t> card,
   for (std::uint32_t v = 0; v < n; ++v) all[v] = static_cast<std::uint32_t>(n - 1 - v);
   if (keep.empty() && size_of(card, all) <= max_joint) {
     tree.cliques.resize(1);
-    tree.cliques[0].scope = all;
+    tree.cliques[0].scope = std::move(all);
     tree.cliques[0].n_own = n;
   } else {
     Links links(n);

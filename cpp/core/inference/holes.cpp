@@ -118,14 +118,14 @@ Holes::Plan Holes::make_plan(std::span<const Var> missing) {
   DisjointSets sets(hidden.size());
   std::vector<std::uint32_t> first_member;
   for (const auto child : families) {
-    std::optional<std::uint32_t> first;
+    auto first = static_cast<std::uint32_t>(hidden.size());
     for (const auto member : graph_.members(child)) {
       const auto position = position_in(hidden, member);
       if (!position) continue;
-      if (!first) first = position;
-      sets.join(*first, *position);
+      if (first == hidden.size()) first = *position;
+      sets.join(first, *position);
     }
-    first_member.push_back(*first);
+    first_member.push_back(first);
   }
   // Pieces in the order of their first variables.
   std::vector<std::pair<std::vector<Var>, std::vector<Var>>> pieces;  // variables, families

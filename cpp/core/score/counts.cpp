@@ -94,7 +94,7 @@ void JointCounter::extend_bits(Var variable, std::size_t first_word, std::size_t
 
 void JointCounter::count_leaf_by_bits(Var variable, std::size_t first_word, std::size_t n_words,
                                       Scratch& scratch, std::uint32_t* counts) const {
-  const auto card = table_.card[variable];
+  const std::size_t card = table_.card[variable];
   const auto& level = scratch.levels[scratch.depth];
   const auto count_both = bit_kernels().count_both;
   for (std::size_t c = 0; c < level.config.size(); ++c) {

@@ -201,48 +201,65 @@ class Climber {
   // The tables of (parents, child, new parent) share all but their last variable.
   void score_additions(std::size_t child, const std::vector<Var>& added, double now,
                        FamilyScorer::Scratch& scratch) {
+    const auto& counter = scorer_.counter();
+    std::vector<Var> members, sparse;
+    const auto sets = with_each(child, added, members);
+    Margin space;
+    scorer_.visit_counts(sets, scratch, [&](std::size_t s, auto counts) {
+      if (static_cast<double>(counts.size()) != counter.n_cells(sets[s]) || counter.is_weighted())
+        sparse.push_back(added[s]);
+      else
+        gain(added[s], child) = score_whole(child, sets[s], counts, space, scratch) - now;
+    });
+    for (const Var p : sparse) {
+      auto& family = space.parents;
+      family.assign(parents_[child].begin(), parents_[child].end());
+      family.insert(std::ranges::upper_bound(family, p), p);
+      gain(p, child) = scorer_.family(static_cast<Var>(child), family, scratch) - now;
+    }
+  }
+
+  // The sets (parents, child, new parent), whose members are kept in `members`.
+  std::vector<VariableSet> with_each(std::size_t child, const std::vector<Var>& added,
+                                     std::vector<Var>& members) const {
     const auto& parents = parents_[child];
     const std::size_t size = parents.size() + 2;
-    std::vector<Var> members;
     std::vector<VariableSet> sets;
     members.reserve(added.size() * size);
-    for (const auto p : added) {
+    for (const Var p : added) {
       members.insert(members.end(), parents.begin(), parents.end());
-      members.push_back(child);
+      members.push_back(static_cast<Var>(child));
       members.push_back(p);
       sets.emplace_back(members.data() + members.size() - size, size);
     }
-    const auto& counter = scorer_.counter();
-    const auto card = counter.table().card[child];
-    std::vector<Var> sparse, family;
-    std::vector<std::uint32_t> margin;
-    scorer_.visit_counts(sets, scratch, [&](std::size_t s, auto counts) {
-      const double n_cells = counter.n_cells(sets[s]);
-      if (static_cast<double>(counts.size()) != n_cells || counter.is_weighted()) {
-        sparse.push_back(added[s]);
-        return;
-      }
-      const auto parent_card = counter.table().card[added[s]];
-      margin.assign(counts.size() / card, 0);
-      for (std::size_t j = 0, cell = 0; j < margin.size(); j += parent_card)
-        for (std::size_t k = 0; k < card; ++k)
-          for (std::size_t l = 0; l < parent_card; ++l)
-            margin[j + l] += static_cast<std::uint32_t>(counts[cell++]);
-      family.assign(parents.begin(), parents.end());
-      family.push_back(added[s]);
-      const double score =
-          scorer_.value(counts, scorer_.joint_pseudo_count(sets[s]), n_cells, scratch) -
-          scorer_.value(std::span<const std::uint32_t>(margin),
-                        scorer_.parent_pseudo_count(family, card),
-                        n_cells / static_cast<double>(card), scratch) -
-          scorer_.penalty(n_cells, card, family.size());
-      gain(added[s], child) = score - now;
-    });
-    for (const auto p : sparse) {
-      family.assign(parents.begin(), parents.end());
-      family.insert(std::ranges::upper_bound(family, p), p);
-      gain(p, child) = scorer_.family(child, family, scratch) - now;
-    }
+    return sets;
+  }
+
+  struct Margin {
+    std::vector<Var> parents;
+    std::vector<std::uint32_t> counts;
+  };
+
+  // The score of the child given the rest of a set whose whole table was counted: the margin over
+  // the child, the last variable but one, is the table of the parents.
+  template <class Counts>
+  double score_whole(std::size_t child, VariableSet set, const Counts& counts, Margin& margin,
+                     FamilyScorer::Scratch& scratch) const {
+    const auto& table = scorer_.counter().table();
+    const auto card = table.card[child], last_card = table.card[set.back()];
+    margin.counts.assign(counts.size() / card, 0);
+    for (std::size_t j = 0, cell = 0; j < margin.counts.size(); j += last_card)
+      for (std::size_t k = 0; k < card; ++k)
+        for (std::size_t l = 0; l < last_card; ++l)
+          margin.counts[j + l] += static_cast<std::uint32_t>(counts[cell++]);
+    margin.parents.assign(set.begin(), set.end() - 2);
+    margin.parents.push_back(set.back());
+    const double n_cells = scorer_.counter().n_cells(set);
+    return scorer_.value(counts, scorer_.joint_pseudo_count(set), n_cells, scratch) -
+           scorer_.value(std::span<const std::uint32_t>(margin.counts),
+                         scorer_.parent_pseudo_count(margin.parents, card), n_cells / card,
+                         scratch) -
+           scorer_.penalty(n_cells, card, margin.parents.size());
   }
 
   bool is_tabu(std::size_t parent, std::size_t child) const {

@@ -322,8 +322,8 @@ OrderResult search_orders(const ParentLists& lists, const std::vector<Var>& star
   // Chains that share a thread share its time.
   const std::size_t rounds = (n_chains + n_threads - 1) / n_threads;
   auto run = [&](std::size_t chain) {
-    const Stop share =
-        stop.share(static_cast<double>(chain / n_threads + 1) / static_cast<double>(rounds));
+    const std::size_t round = 1 + chain / n_threads;
+    const Stop share = stop.share(static_cast<double>(round) / static_cast<double>(rounds));
     Rng rng(options.seed, chain);
     std::vector<Var> order(start);
     if (order.empty() || (chain > 0 && lists.n_vars() <= kFewVars)) {

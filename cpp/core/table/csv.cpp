@@ -55,8 +55,6 @@ std::size_t line_at(std::string_view text, std::size_t position) {
   return 1 + static_cast<std::size_t>(std::count(text.begin(), end, '\n'));
 }
 
-constexpr std::uint64_t kOnes = 0x0101010101010101;
-
 // The first 8 bytes (fewer at the end, then zeros), the first byte lowest.
 std::uint64_t load_word(const char* bytes, std::size_t available) {
   std::uint64_t word = 0;
@@ -80,18 +78,19 @@ std::uint64_t find_in_block(const char* block, char a, char b) {
 #if defined(__SSE2__)
   const __m128i first = _mm_set1_epi8(a);
   const __m128i second = _mm_set1_epi8(b);
-  for (int i = 0; i < 4; ++i) {
+  for (std::size_t i = 0; i < 4; ++i) {
     const __m128i part = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + 16 * i));
     const __m128i hit = _mm_or_si128(_mm_cmpeq_epi8(part, first), _mm_cmpeq_epi8(part, second));
     bits |= std::uint64_t{static_cast<std::uint32_t>(_mm_movemask_epi8(hit))} << (16 * i);
   }
 #else
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
   const auto zeros = [](std::uint64_t word) {  // the high bit of each byte that is zero
     return ~(((word & ~(kOnes << 7)) + ~(kOnes << 7)) | word | ~(kOnes << 7));
   };
   const std::uint64_t first = kOnes * static_cast<unsigned char>(a);
   const std::uint64_t second = kOnes * static_cast<unsigned char>(b);
-  for (int i = 0; i < 8; ++i) {
+  for (std::size_t i = 0; i < 8; ++i) {
     const std::uint64_t word = load_word(block + 8 * i, 8);
     const std::uint64_t hits = zeros(word ^ first) | zeros(word ^ second);
     bits |= (((hits >> 7) * 0x0102040810204080) >> 56) << (8 * i);
