@@ -55,9 +55,8 @@ class Augmenter {
             const Ints& limit, double max_bytes, const WholeCall& call = {})
       : columns_(std::move(columns)),
         card_(std::move(card)),
-        problem_(Table{view(columns_), view(card_), columns_.shape(0), columns_.shape(1)},
-                 view(codes), view(weight), rule, {view(allowed), view(required), view(limit)},
-                 max_bytes, call.stop()) {
+        problem_(table_of(columns_, card_), view(codes), view(weight), rule,
+                 {view(allowed), view(required), view(limit)}, max_bytes, call.stop()) {
     call.raise_if_stopped();
   }
 
@@ -161,8 +160,7 @@ class DagMender {
             const ScoreRule& rule, const std::vector<std::vector<Var>>& parents, double max_bytes)
       : columns_(std::move(columns)),
         card_(std::move(card)),
-        problem_(Table{view(columns_), view(card_), columns_.shape(0), columns_.shape(1)},
-                 view(codes), view(weight), rule, parents, max_bytes),
+        problem_(table_of(columns_, card_), view(codes), view(weight), rule, parents, max_bytes),
         chosen_(problem_.n_vars()) {
     std::iota(chosen_.begin(), chosen_.end(), 0);
   }

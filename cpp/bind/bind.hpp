@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/table/table.hpp"
+
 namespace bayesmend::bind {
 
 namespace nb = nanobind;
@@ -30,6 +32,11 @@ auto view(const Array& array) {
   } else {
     return std::span(array.data(), array.size());
   }
+}
+
+// A table that the core views, one row of `columns` per variable.
+inline Table table_of(const In<std::uint8_t, 2>& columns, const In<std::int32_t, 1>& card) {
+  return {view(columns), view(card), columns.shape(0), columns.shape(1)};
 }
 
 // Hands a vector over to NumPy without copying it, its numbers as those of another type where the

@@ -17,8 +17,7 @@ class HoleTable {
         columns_(std::move(columns)),
         weights_(std::move(weights)),
         holes_(FamilyGraph(view(card_), view(parent_offsets), view(parents)),
-               Table{view(columns_), view(card_), columns_.shape(0), columns_.shape(1)},
-               view(weights_), view(targets), call.stop()) {
+               table_of(columns_, card_), view(weights_), view(targets), call.stop()) {
     call.raise_if_stopped();
   }
   HoleTable(const HoleTable&) = delete;

@@ -44,23 +44,20 @@ class Weigher {
 
   Weighted marginals(const Bytes& targets) const {
     return run_whole([&](const Stop& stop) {
-      return weigh(network(), view(order_), table(), view(targets), n_samples_, seed_, n_threads_,
-                   stop);
+      return weigh(network(), view(order_), table_of(columns_, card_), view(targets), n_samples_,
+                   seed_, n_threads_, stop);
     });
   }
   WeightedDraws draw(std::size_t n_draws) const {
     return run_whole([&](const Stop& stop) {
-      return weighted_draws(network(), view(order_), table(), n_samples_, n_draws, seed_,
-                            n_threads_, stop);
+      return weighted_draws(network(), view(order_), table_of(columns_, card_), n_samples_, n_draws,
+                            seed_, n_threads_, stop);
     });
   }
 
  private:
   FlatNetwork network() const {
     return {view(card_), view(parent_offsets_), view(parents_), view(cpt_offsets_), view(cpts_)};
-  }
-  Table table() const {
-    return {view(columns_), view(card_), columns_.shape(0), columns_.shape(1)};
   }
 
   Ints card_;

@@ -38,7 +38,7 @@ void bind_network(nb::module_& m) {
       [](Ints card, Longs parent_offsets, Ints parents, Longs cpt_offsets, Doubles cpts,
          In<std::uint8_t, 2> cells, std::size_t n_threads) {
         const FlatNetwork network = flat(card, parent_offsets, parents, cpt_offsets, cpts);
-        const Table table{view(cells), view(card), cells.shape(0), cells.shape(1)};
+        const Table table = table_of(cells, card);
         return own(run_whole(
             [&](const Stop& stop) { return log_likelihood(network, table, n_threads, stop); }));
       },

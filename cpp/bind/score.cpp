@@ -73,7 +73,7 @@ void bind_score(nb::module_& m) {
       "family_counts",
       [](In<std::uint8_t, 2> columns, In<std::int32_t, 1> card, In<double, 1> weights, Var child,
          In<std::int32_t, 1> parents) {
-        const Table table{view(columns), view(card), columns.shape(0), columns.shape(1)};
+        const Table table = table_of(columns, card);
         std::vector<double> counts;
         {
           nb::gil_scoped_release nogil;

@@ -18,8 +18,7 @@ class Scorer {
       : columns_(std::move(columns)),
         card_(std::move(card)),
         weights_(std::move(weights)),
-        counter_(Table{view(columns_), view(card_), columns_.shape(0), columns_.shape(1)},
-                 view(weights_)),
+        counter_(table_of(columns_, card_), view(weights_)),
         scorer_(counter_, rule) {}
 
   // Scores what is expected of a table with holes; `owner` keeps `holes` alive.

@@ -7,6 +7,8 @@
 #include <limits>
 #include <memory>
 
+#include "core/base/bits.hpp"
+
 namespace bayesmend {
 namespace {
 
@@ -290,8 +292,7 @@ bool Mender::can_gain_by(std::size_t changed) {
     std::fill(without.begin(), without.end(), kMinusInfinity);
     for (std::size_t f = problem_.first_family(changed); f < problem_.last_family(changed); ++f) {
       double others = sum;
-      for (std::uint32_t rest = families[f].parents; rest != 0; rest &= rest - 1)
-        others -= as_child[static_cast<std::size_t>(std::countr_zero(rest))];
+      for_each_bit(families[f].parents, [&](Var parent) { others -= as_child[parent]; });
       if (through_[f] + changes_[f] + others <= total_ + kTolerance) continue;
       own = std::max(own, changes_[f]);
       for (std::size_t c = 0; c < n_vars; ++c)

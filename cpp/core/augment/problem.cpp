@@ -5,6 +5,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "core/base/bits.hpp"
+
 namespace bayesmend {
 namespace {
 
@@ -12,7 +14,7 @@ constexpr std::ptrdiff_t kFamiliesPerPoll = 1024;
 
 std::vector<Var> members_of(std::uint32_t mask) {
   std::vector<Var> members;
-  for (; mask != 0; mask &= mask - 1) members.push_back(static_cast<Var>(std::countr_zero(mask)));
+  for_each_bit(mask, [&](Var v) { members.push_back(v); });
   return members;
 }
 

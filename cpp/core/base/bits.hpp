@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,5 +20,11 @@ struct BitKernels {
 };
 
 const BitKernels& bit_kernels();
+
+// Calls visit(position) for every bit set in a mask, the lowest first.
+template <class Visit>
+void for_each_bit(std::uint64_t mask, Visit&& visit) {
+  for (; mask != 0; mask &= mask - 1) visit(static_cast<std::uint32_t>(std::countr_zero(mask)));
+}
 
 }  // namespace bayesmend

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <numeric>
 #include <utility>
 
+#include "core/base/bits.hpp"
 #include "core/base/rng.hpp"
 
 namespace bayesmend {
@@ -28,8 +30,9 @@ class Links {
   std::vector<std::uint32_t> neighbours(std::uint32_t v) const {
     std::vector<std::uint32_t> found;
     for (std::size_t w = 0; w < n_words_; ++w)
-      for (std::uint64_t word = bits_[v * n_words_ + w]; word != 0; word &= word - 1)
-        found.push_back(static_cast<std::uint32_t>(w * 64 + std::countr_zero(word)));
+      for_each_bit(bits_[v * n_words_ + w], [&](std::uint32_t bit) {
+        found.push_back(static_cast<std::uint32_t>(w * 64) + bit);
+      });
     return found;
   }
   // Links that eliminating v would add.
@@ -142,50 +145,52 @@ void link_up(CliqueTree& tree, std::span<const std::uint32_t> card,
   }
 }
 
+// The best of a few orders, with the positions to keep left over.
+Order find_order(std::span<const std::uint32_t> card, const Links& links,
+                 std::span<const std::uint32_t> keep) {
+  std::vector<char> is_kept(card.size(), 0);
+  for (const auto v : keep) is_kept[v] = 1;
+  Order order = eliminate_all(card, links, is_kept, Rule::fill);
+  auto improve = [&](Order other) {
+    if (other.n_entries < order.n_entries) order = std::move(other);
+  };
+  improve(eliminate_all(card, links, is_kept, Rule::size));
+  Rng rng(card.size(), 0);
+  for (std::size_t t = 0; t < kTries && order.n_entries > kWorthTries; ++t)
+    improve(eliminate_all(card, links, is_kept, t % 2 == 0 ? Rule::fill : Rule::size, &rng));
+  return order;
+}
+
 }  // namespace
 
 CliqueTree make_clique_tree(std::span<const std::uint32_t> card,
                             const std::vector<std::vector<std::uint32_t>>& scopes,
                             std::span<const std::uint32_t> keep, double max_joint) {
-  const std::size_t n = card.size();
   CliqueTree tree;
-  std::vector<char> is_kept(n, 0);
-  for (const auto v : keep) is_kept[v] = 1;
-  std::vector<std::uint32_t> all(n);
-  for (std::uint32_t v = 0; v < n; ++v) all[v] = static_cast<std::uint32_t>(n - 1 - v);
+  const auto add = [&](std::vector<std::uint32_t> scope, std::size_t n_own) {
+    auto& clique = tree.cliques.emplace_back();
+    clique.scope = std::move(scope);
+    clique.n_own = n_own;
+  };
+  std::vector<std::uint32_t> all(card.size());
+  std::iota(all.rbegin(), all.rend(), 0);
   if (keep.empty() && size_of(card, all) <= max_joint) {
-    tree.cliques.resize(1);
-    tree.cliques[0].scope = std::move(all);
-    tree.cliques[0].n_own = n;
+    add(std::move(all), card.size());
   } else {
-    Links links(n);
-    for (const auto& scope : scopes)
+    Links links(card.size());
+    const auto link_all = [&](std::span<const std::uint32_t> scope) {
       for (const auto a : scope)
         for (const auto b : scope) links.link(a, b);
-    for (const auto a : keep)
-      for (const auto b : keep) links.link(a, b);
-    Order order = eliminate_all(card, links, is_kept, Rule::fill);
-    auto improve = [&](Order other) {
-      if (other.n_entries < order.n_entries) order = std::move(other);
     };
-    improve(eliminate_all(card, links, is_kept, Rule::size));
-    Rng rng(n, 0);
-    for (std::size_t t = 0; t < kTries && order.n_entries > kWorthTries; ++t)
-      improve(eliminate_all(card, links, is_kept, t % 2 == 0 ? Rule::fill : Rule::size, &rng));
+    for (const auto& scope : scopes) link_all(scope);
+    link_all(keep);
+    auto order = find_order(card, links, keep);
     for (std::size_t k = 0; k < order.positions.size(); ++k) {
-      Clique clique;
-      clique.scope = {order.positions[k]};
-      clique.scope.insert(clique.scope.end(), order.neighbours[k].begin(),
-                          order.neighbours[k].end());
-      clique.n_own = 1;
-      tree.cliques.push_back(std::move(clique));
+      auto& scope = order.neighbours[k];
+      scope.insert(scope.begin(), order.positions[k]);
+      add(std::move(scope), 1);
     }
-    if (!keep.empty()) {
-      Clique root;
-      root.scope.assign(keep.begin(), keep.end());
-      root.n_own = keep.size();
-      tree.cliques.push_back(std::move(root));
-    }
+    if (!keep.empty()) add({keep.begin(), keep.end()}, keep.size());
   }
   link_up(tree, card, scopes);
   return tree;

@@ -1,10 +1,11 @@
 #include "core/inference/expected.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+
+#include "core/base/bits.hpp"
 
 namespace bayesmend {
 namespace {
@@ -188,20 +189,27 @@ std::vector<double> ExpectedCounts::marginalise(std::size_t number, Scratch& scr
   return part;
 }
 
+// Calls visit(row) for the rows whose bits are set in word_of(number of 64 rows).
+template <class WordOf, class Visit>
+void ExpectedCounts::for_rows(WordOf&& word_of, Visit&& visit) const {
+  for (std::size_t w = 0; w < n_words_; ++w)
+    for_each_bit(word_of(w), [&](std::size_t row) { visit(w * 64 + row); });
+}
+
 void ExpectedCounts::spread_single(Var v, std::size_t stride, Scratch& scratch) const {
   const Table& table = holes_.table();
   const std::size_t card = table.card[v];
   // The key of the row counts the missing cell as its code.
   const auto surplus = static_cast<std::uint32_t>(stride) * kMissing;
-  for (std::size_t w = 0; w < n_words_; ++w)
-    for (std::uint64_t word = missing_[v * n_words_ + w] & ~scratch.twice[w]; word != 0;
-         word &= word - 1) {
-      const std::size_t row = w * 64 + static_cast<std::size_t>(std::countr_zero(word));
-      const double* chance = marginals_.data() + chance_of_[v * table.n_rows + row];
-      double* to = scratch.totals.data() + static_cast<std::uint32_t>(scratch.keys[row] - surplus);
-      const double weight = holes_.row_weight(row);
-      for (std::size_t s = 0; s < card; ++s) to[s * stride] += weight * chance[s];
-    }
+  const auto is_single = [&](std::size_t w) {
+    return missing_[v * n_words_ + w] & ~scratch.twice[w];
+  };
+  for_rows(is_single, [&](std::size_t row) {
+    const double* chance = marginals_.data() + chance_of_[v * table.n_rows + row];
+    double* to = scratch.totals.data() + static_cast<std::uint32_t>(scratch.keys[row] - surplus);
+    const double weight = holes_.row_weight(row);
+    for (std::size_t s = 0; s < card; ++s) to[s * stride] += weight * chance[s];
+  });
 }
 
 void ExpectedCounts::spread_row(std::size_t row, VariableSet set,
@@ -276,12 +284,28 @@ std::size_t ExpectedCounts::fill(VariableSet set, Scratch& scratch) const {
       throw std::length_error("a table of expected counts would have more than 2^26 cells.");
   }
   if (scratch.totals.size() < n_cells) scratch.totals.resize(n_cells, 0.0);
+  note_rows(set, scratch);
+  const auto is_whole = [&](std::size_t w) {
+    const std::size_t n_here = std::min<std::size_t>(64, table.n_rows - w * 64);
+    return ~scratch.once[w] & ~std::uint64_t{0} >> (64 - n_here);
+  };
+  for_rows(is_whole,
+           [&](std::size_t row) { scratch.totals[scratch.keys[row]] += holes_.row_weight(row); });
+  for (std::size_t k = 0; k < set.size(); ++k) spread_single(set[k], strides[k], scratch);
+  for_rows([&](std::size_t w) { return scratch.twice[w]; },
+           [&](std::size_t row) { spread_row(row, set, strides, scratch); });
+  return n_cells;
+}
+
+// Where each row lies in the table of a set, and which rows miss one of its variables, or more.
+void ExpectedCounts::note_rows(VariableSet set, Scratch& scratch) const {
+  const Table& table = holes_.table();
   scratch.keys.assign(table.n_rows, 0);
   scratch.once.assign(n_words_, 0);
   scratch.twice.assign(n_words_, 0);
   for (std::size_t k = 0; k < set.size(); ++k) {
     const Var v = set[k];
-    const auto stride = static_cast<std::uint32_t>(strides[k]);
+    const auto stride = static_cast<std::uint32_t>(scratch.strides[k]);
     const std::uint8_t* column = table.column(v).data();
     std::uint32_t* keys = scratch.keys.data();
     for (std::size_t row = 0; row < table.n_rows; ++row) keys[row] += stride * column[row];
@@ -290,19 +314,6 @@ std::size_t ExpectedCounts::fill(VariableSet set, Scratch& scratch) const {
       scratch.once[w] |= missing_[v * n_words_ + w];
     }
   }
-  for (std::size_t w = 0; w < n_words_; ++w) {
-    const std::size_t n_here = std::min<std::size_t>(64, table.n_rows - w * 64);
-    const std::uint64_t all = n_here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n_here) - 1;
-    for (std::uint64_t word = all & ~scratch.once[w]; word != 0; word &= word - 1) {
-      const std::size_t row = w * 64 + static_cast<std::size_t>(std::countr_zero(word));
-      scratch.totals[scratch.keys[row]] += holes_.row_weight(row);
-    }
-  }
-  for (std::size_t k = 0; k < set.size(); ++k) spread_single(set[k], strides[k], scratch);
-  for (std::size_t w = 0; w < n_words_; ++w)
-    for (std::uint64_t word = scratch.twice[w]; word != 0; word &= word - 1)
-      spread_row(w * 64 + static_cast<std::size_t>(std::countr_zero(word)), set, strides, scratch);
-  return n_cells;
 }
 
 std::unique_ptr<CountSource::Scratch> ExpectedCounts::make_scratch() const {

@@ -57,6 +57,9 @@ class ExpectedCounts final : public CountSource {
 
   // Adds up in scratch.totals; returns how many cells the table has.
   std::size_t fill(VariableSet set, Scratch& scratch) const;
+  template <class WordOf, class Visit>
+  void for_rows(WordOf&& word_of, Visit&& visit) const;
+  void note_rows(VariableSet set, Scratch& scratch) const;
   void place_posteriors();
   void note_cells();
   void infer_instance(std::size_t number, Scratch& scratch);
