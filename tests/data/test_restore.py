@@ -1,5 +1,7 @@
 """Tables come back as the kind they were, with their own types."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,6 +12,7 @@ from support.tables import make_table
 
 from bayesmend import IncompleteData
 from bayesmend.data import MISSING
+from bayesmend.errors import MissingDependencyError, ParameterError
 
 PANDAS = {
     "object": pd.Series(["x", None, "y"], dtype=object),
@@ -162,3 +165,87 @@ def test_a_file_comes_back_as_the_first_library_there_is(monkeypatch, library):
     kinds = {"polars": pl.DataFrame, "pyarrow": pa.Table, "numpy": np.ndarray}
     assert isinstance(back, kinds[library])
     assert IncompleteData.from_table(back).n_missing == 1
+
+
+# The first rows, and frames of a library of one's choice.
+
+WEIGHTED = {"a": ["x", None, "y"], "n": [1, 2, 3], "b": [2, 1, 2]}
+KINDS = {
+    "mapping": lambda table: table,
+    "pandas": lambda table: pd.DataFrame(table, index=["r", "s", "t"]),
+    "polars": pl.DataFrame,
+    "pyarrow": pa.table,
+    "numpy": lambda table: np.array(list(zip(*table.values(), strict=True)), object),
+}
+
+
+def listed(table):
+    """Columns as lists with None where a cell is missing, whatever the table is."""
+    if isinstance(table, np.ndarray):
+        return table.T.tolist()
+    if isinstance(table, pd.DataFrame):
+        table = {h: [None if pd.isna(v) else v for v in table[h]] for h in table}
+    elif not isinstance(table, dict):
+        table = (
+            table.to_dict(as_series=False)
+            if isinstance(table, pl.DataFrame)
+            else (table.to_pydict())
+        )
+    return list(table.values())
+
+
+@pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("n", [0, 2, 9])
+def test_the_head_is_the_first_rows_of_the_table(make, n):
+    table = make(WEIGHTED)
+    data = IncompleteData.from_table(table, weights="n", names=["a", "n", "b"])
+    head = data.head(n)
+    assert type(head) is type(table)
+    assert listed(head) == [column[:n] for column in listed(data.to_table())]
+    if isinstance(head, pd.DataFrame):
+        assert head.index.tolist() == ["r", "s", "t"][:n]
+
+
+def test_the_head_has_five_rows_and_counts_them():
+    data = IncompleteData.from_table({"a": list("xyxyxyx")})
+    assert data.head() == {"a": list("xyxyx")}
+    with pytest.raises(ParameterError, match="n must be an integer >= 0"):
+        data.head(-1)
+
+
+@pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+def test_any_table_becomes_a_pandas_or_polars_frame(make):
+    names = ["a", "n", "b"]
+    data = IncompleteData.from_table(make(WEIGHTED), weights="n", names=names)
+    expected = [["x", None, "y"], [1, 2, 3], [2, 1, 2]]
+    for frame, kind in (
+        (data.to_pandas(), pd.DataFrame),
+        (data.to_polars(), pl.DataFrame),
+    ):
+        assert type(frame) is kind
+        assert list(frame.columns)[::2] == ["a", "b"]
+        assert listed(frame) == expected
+
+
+def test_a_frame_of_the_same_library_keeps_its_types_and_index():
+    frame = pd.DataFrame(
+        {"a": pd.Categorical(["x", None]), 5: [1, 2]}, index=["r", "s"]
+    )
+    back = IncompleteData.from_table(frame).to_pandas()
+    pd.testing.assert_frame_equal(back, frame)
+    polars = pl.DataFrame({"a": pl.Series(["x"], dtype=pl.Enum(["x", "y"]))})
+    assert_polars_equal(IncompleteData.from_table(polars).to_polars(), polars)
+
+
+def test_a_cut_column_stays_ordered_in_another_library():
+    data = IncompleteData.from_table({"age": [1, 2, 3, 4]}, discretize={"age": 2})
+    assert data.to_pandas()["age"].cat.ordered
+    assert data.to_polars()["age"].to_list() == ["<=2", "<=2", ">2", ">2"]
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_a_library_that_is_not_installed_is_named(monkeypatch, package):
+    data = IncompleteData.from_table({"a": ["x", "y"]})
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingDependencyError, match=f"pip install {package}"):
+        getattr(data, f"to_{package}")()

@@ -25,7 +25,8 @@ def test_sizes_are_those_of_the_codes(table):
     codes, card = table
     names, states = strategies.names_of(card), strategies.labels_of(card)
     data = IncompleteData.from_codes(codes, names=names, states=states)
-    assert (data.n_rows, data.n_vars) == codes.shape
+    assert (data.n_rows, data.n_vars) == data.shape == codes.shape
+    assert len(data) == data.n_rows
     assert data.card.tolist() == card
     assert data.card.dtype == np.int32
     assert data.n_missing == sum(row.count(255) for row in codes.tolist())

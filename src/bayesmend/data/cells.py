@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self, SupportsIndex, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from bayesmend.data.states import Label
+from bayesmend.data.states import Label, quantity
 
 __all__ = ["CompletedCell", "CompletedCells"]
 
@@ -26,15 +26,25 @@ class CompletedCell(NamedTuple):
     margin: float | None
     runner_up: Label | None
     table: int | None
+    row_label: Any = None
 
     def __repr__(self) -> str:
         known = (f"{n}={v!r}" for n, v in self._asdict().items() if v is not None)
         return f"CompletedCell({', '.join(known)})"
 
 
+# The fields of `CompletedCells` that hold something for each cell.
+_PER_CELL = (
+    *("rows", "variables", "codes", "runners_up"),
+    *("probabilities", "margins", "tables", "row_labels"),
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class CompletedCells:
     """Every cell that was missing, table by table, in the order of rows and variables.
+
+    ``cells[0]`` is one cell; a slice, positions or a mask give some of them.
 
     Parameters
     ----------
@@ -54,14 +64,20 @@ class CompletedCells:
         cell alone takes its best other state; infinity where there is no other.
     tables : ndarray of shape (n_cells,), optional
         Which of several completed tables, from 1.
+    row_labels : ndarray of shape (n_cells,), optional
+        What the table itself calls the rows: the index of a pandas frame, unless it
+        only numbers the rows from 0.
 
     Examples
     --------
     >>> import bayesmend as bm
     >>> table = {"a": ["x", "x", "y", "y"], "b": ["u", None, "v", "v"]}
-    >>> for cell in bm.learn(table).cells:
+    >>> cells = bm.learn(table).cells
+    >>> for cell in cells:
     ...     print(cell.row, cell.variable, cell.state, cell.runner_up)
     1 b u v
+    >>> cells[0].state, cells[cells.margins < 0.1]
+    ('u', CompletedCells(0 cells))
     """
 
     rows: NDArray[np.intp]
@@ -73,13 +89,36 @@ class CompletedCells:
     probabilities: NDArray[np.float64] | None = None
     margins: NDArray[np.float64] | None = None
     tables: NDArray[np.intp] | None = None
+    row_labels: NDArray[np.object_] | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
 
+    @overload
+    def __getitem__(self, which: SupportsIndex) -> CompletedCell: ...
+    @overload
+    def __getitem__(self, which: slice | ArrayLike) -> Self: ...
+    def __getitem__(
+        self, which: SupportsIndex | slice | ArrayLike
+    ) -> CompletedCell | Self:
+        chosen: Any = which
+        if not isinstance(which, slice):
+            chosen = np.asarray(which)
+            if chosen.size == 0 and chosen.dtype != bool:  # an empty list has no type
+                chosen = chosen.astype(np.intp)
+            if chosen.ndim == 0:
+                one = np.arange(len(self))[chosen]
+                return next(iter(self[one : one + 1]))
+        arrays = {
+            name: values[chosen]
+            for name in _PER_CELL
+            if (values := getattr(self, name)) is not None
+        }
+        return replace(self, **arrays)
+
     def __iter__(self) -> Iterator[CompletedCell]:
         unknown = [None] * len(self)
-        for row, v, code, probability, margin, other, table in zip(
+        for row, v, code, probability, margin, other, table, row_label in zip(
             self.rows.tolist(),
             self.variables.tolist(),
             self.codes.tolist(),
@@ -87,16 +126,24 @@ class CompletedCells:
             unknown if self.margins is None else self.margins.tolist(),
             self.runners_up.tolist(),
             unknown if self.tables is None else self.tables.tolist(),
+            unknown if self.row_labels is None else self.row_labels.tolist(),
             strict=True,
         ):
             labels = self.states[v]
             runner_up = None if other == code else labels[other]
             yield CompletedCell(
-                row, self.names[v], labels[code], probability, margin, runner_up, table
+                row,
+                self.names[v],
+                labels[code],
+                probability,
+                margin,
+                runner_up,
+                table,
+                row_label,
             )
 
     def __repr__(self) -> str:
-        return f"CompletedCells({len(self):,} cells)"
+        return f"CompletedCells({quantity(len(self), 'cell')})"
 
     @property
     def measure(self) -> str:
@@ -112,6 +159,7 @@ class CompletedCells:
                 ("probability", self.probabilities),
                 ("margin", self.margins),
                 ("table", self.tables),
+                ("row_label", self.row_labels),
             )
             if values is None
         }

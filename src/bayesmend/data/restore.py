@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._packages import require
 from bayesmend.data.sources import CodedSource, Origin, Source
 from bayesmend.data.states import MISSING, Label, as_label
 
@@ -36,6 +37,21 @@ def restore_table(
         headers.insert(position, header)
         columns.insert(position, _weight_column(kind, dtype, weights))
     return _join(kind, headers, columns, origin.index)
+
+
+def converted(origin: Origin, kind: str, names: Sequence[str]) -> Origin:
+    """Describe the same table as one of another library, which must be installed."""
+    require(kind)
+    if origin.kind == kind:
+        return origin
+    weights = None
+    if origin.weights is not None:
+        header, position, _ = origin.weights
+        weights = (str(header), position, None)
+    own = origin.dtypes or [None] * len(names)
+    # Types mean nothing to another library; that a column was cut does.
+    dtypes = [t if isinstance(t, str) and t == INTERVALS else None for t in own]
+    return Origin(kind, tuple(names), tuple(dtypes), None, weights)
 
 
 def restore_column(

@@ -61,6 +61,17 @@ class Origin:
     index: object = None
     weights: tuple[object, int, object] | None = None
 
+    @property
+    def row_labels(self) -> NDArray[np.object_] | None:
+        """The row labels, unless they only number the rows from 0."""
+        index: Any = self.index
+        if index is None:
+            return None
+        is_unnamed = index.dtype.kind in "iu" and index.name is None
+        if is_unnamed and np.array_equal(index, np.arange(len(index))):
+            return None
+        return np.fromiter(index.tolist(), dtype=object, count=len(index))
+
 
 def open_table(table: Any) -> Source:
     """Return the columns of an array, a mapping or a data frame."""

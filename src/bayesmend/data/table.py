@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import check_integer
 from bayesmend._files import PathLike, write_chunks
 from bayesmend.data.csv import (
     CsvSource,
@@ -23,7 +24,7 @@ from bayesmend.data.csv import (
 from bayesmend.data.discretize import Cutting, Discretization
 from bayesmend.data.encode import Options, check_codes, check_weights, encode
 from bayesmend.data.patterns import Patterns, find_patterns
-from bayesmend.data.restore import restore_table
+from bayesmend.data.restore import converted, restore_table
 from bayesmend.data.sources import Origin
 from bayesmend.data.states import (
     MISSING,
@@ -263,6 +264,14 @@ class IncompleteData:
         """Number of variables."""
         return len(self.names)
 
+    def __len__(self) -> int:
+        return self.n_rows
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of variables."""
+        return self.n_rows, self.n_vars
+
     @property
     def card(self) -> NDArray[np.int32]:
         """Number of states of every variable."""
@@ -315,6 +324,68 @@ class IncompleteData:
         return restore_table(
             self.origin, self.names, self.states, self.codes, self.weights
         )
+
+    def head(self, n: int = 5) -> Any:
+        """Return the first rows, as a table of the kind that was read.
+
+        They are the first rows of :meth:`to_table`, made without the others.
+
+        Parameters
+        ----------
+        n : int, default=5
+            How many rows; all when the table has fewer.
+
+        Examples
+        --------
+        >>> IncompleteData.from_table({"a": ["x", None, "y"], "b": [2, 1, 2]}).head(2)
+        {'a': ['x', None], 'b': [2, 1]}
+        """
+        first = slice(check_integer("n", n))
+        index: Any = self.origin.index
+        origin = replace(self.origin, index=None if index is None else index[first])
+        weights = None if self.weights is None else self.weights[first]
+        return restore_table(
+            origin, self.names, self.states, self.codes[first], weights
+        )
+
+    def to_pandas(self) -> Any:
+        """Return a pandas frame, as :meth:`to_table` does for a table that was one.
+
+        Another kind of table gets pandas types that hold its labels.
+
+        Examples
+        --------
+        >>> data = IncompleteData.from_table({"a": ["x", None], "b": [2, 1]})
+        >>> data.to_pandas()["b"].tolist()
+        [2, 1]
+        """
+        return self._as_frame("pandas")
+
+    def to_polars(self) -> Any:
+        """Return a polars frame, as :meth:`to_table` does for a table that was one.
+
+        Another kind of table gets polars types that hold its labels.
+
+        Examples
+        --------
+        >>> data = IncompleteData.from_table({"a": ["x", None], "b": [2, 1]})
+        >>> data.to_polars().rows()
+        [('x', 2), (None, 1)]
+        """
+        return self._as_frame("polars")
+
+    def _as_frame(self, kind: str) -> Any:
+        origin = converted(self.origin, kind, self.names)
+        return restore_table(origin, self.names, self.states, self.codes, self.weights)
+
+    def labels_of_rows(self, rows: NDArray[np.intp]) -> NDArray[np.object_] | None:
+        """Return what the table itself calls some rows; None when it numbers them.
+
+        Only a pandas frame has row labels, and one whose index merely counts from 0
+        has none of its own.
+        """
+        labels = self.origin.row_labels
+        return None if labels is None else labels[rows]
 
     def write_csv(
         self,

@@ -36,7 +36,7 @@ How = Literal["mpe", "marginal", "draw"]
 IMPUTATIONS = get_args(How)
 
 # What the arrays of `CompletedCells` take for each cell.
-_BYTES_PER_CELL = 34
+_BYTES_PER_CELL, _BYTES_PER_LABEL = 34, 8
 _TIE = 1e-9  # relative: states this close count as equally probable
 
 
@@ -279,7 +279,9 @@ def _most_probable(
 def _bytes_per_draw(new: NewData) -> int:
     """Return what each draw keeps: its cells in two codings, and those imputed."""
     n_missing = int((new.cells == MISSING).sum())
-    return int(new.cells.size + new.data.codes.size + _BYTES_PER_CELL * n_missing)
+    has_labels = new.data.origin.row_labels is not None
+    per_cell = _BYTES_PER_CELL + _BYTES_PER_LABEL * has_labels
+    return int(new.cells.size + new.data.codes.size + per_cell * n_missing)
 
 
 def _list_cells(
@@ -315,13 +317,15 @@ def _list_cells(
         codes[part] = cells[variables, at]
         chances[part] = flat[start + codes[part]]
         runners_up[part] = np.where(codes[part] == best, second, best)
+    at_all = np.tile(at, n_draws)
     return CompletedCells(
-        rows=np.tile(at, n_draws),
+        rows=at_all,
         variables=np.tile(variables, n_draws),
         codes=codes,
         probabilities=chances,
         runners_up=runners_up,
         tables=np.repeat(np.arange(1, n_draws + 1), n_cells),
+        row_labels=new.data.labels_of_rows(at_all),
         names=network.names,
         states=tuple(
             tuple(new.data.states[column][code] for code in labels[: len(states)])

@@ -38,6 +38,7 @@ def assemble(
         names=data.names,
         states=data.states,
         margins=margins.losses[problem.cell],
+        row_labels=data.labels_of_rows(problem.rows),
     )
     network = Network.fit(dag, completed, estimate="posterior", ess=problem.score.ess)
     return LearnResult(
