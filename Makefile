@@ -56,17 +56,21 @@ smoke: dist
 	  && build/smoke/bin/python tests/smoke.py "$$archive" || exit 1; \
 	done
 
-# Without -S the editable install would come first, and its core.
+# An environment of its own, since an editable install comes before any path.
+SITE := import sysconfig; print(sysconfig.get_path("purelib"))
+asan: export PATH := $(abspath $(BIN)):$(PATH)
 asan: $(VENV)/.installed
-	PATH="$(abspath $(BIN)):$$PATH" cmake -S . -B build/asan -DCMAKE_BUILD_TYPE=Release -DBAYESMEND_SANITIZE=ON \
+	cmake -S . -B build/asan -G Ninja -DCMAKE_BUILD_TYPE=Release -DBAYESMEND_SANITIZE=ON \
 	  -DPython_EXECUTABLE="$(abspath $(BIN))/python" > /dev/null
-	PATH="$(abspath $(BIN)):$$PATH" cmake --build build/asan --parallel > /dev/null
+	cmake --build build/asan > /dev/null
 	rm -rf build/asan/site && mkdir -p build/asan/site && cp -r src/bayesmend build/asan/site
-	PATH="$(abspath $(BIN)):$$PATH" cmake --install build/asan --prefix build/asan/site > /dev/null
-	PYTHONPATH="build/asan/site:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
-	ASAN_OPTIONS=detect_leaks=0 \
-	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so.6)" \
-	$(BIN)/python -S -m pytest --numprocesses=logical --dist=worksteal -q -k "$(ASAN_CHOICE)" $(ASAN_TESTS)
+	cmake --install build/asan --prefix build/asan/site > /dev/null
+	$(PYTHON) -m venv --clear --without-pip build/asan/env
+	printf '%s\n' "$(CURDIR)/build/asan/site" "$$(python -c '$(SITE)')" > "$$(build/asan/env/bin/python -c '$(SITE)')/asan.pth"
+	export ASAN_OPTIONS=detect_leaks=0 \
+	  LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so.6)"; \
+	build/asan/env/bin/python -c 'from bayesmend import _core; assert "build/asan" in _core.__file__' \
+	&& build/asan/env/bin/python -m pytest --numprocesses=logical --dist=worksteal -q -k "$(ASAN_CHOICE)" $(ASAN_TESTS)
 
 # make reproduce ONLY="table1 table2" QUICK=1 JOBS=4 DATA=/path/to/data OUT=folder
 reproduce: $(VENV)/.installed
