@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "core/base/bits.hpp"
@@ -174,85 +175,58 @@ std::size_t JointCounter::prefix_ids(VariableSet prefix, Scratch& scratch) const
   return n_ids;
 }
 
-std::span<const std::uint32_t> JointCounter::count_by_rows(VariableSet set,
-                                                           Scratch& scratch) const {
+template <class T, class Weight>
+std::span<const T> JointCounter::add_up_rows(VariableSet set, Scratch& scratch, Sums<T>& sums,
+                                             Weight&& weight) const {
   const Var last = set.back();
   const std::size_t n_ids = prefix_ids(set.first(set.size() - 1), scratch);
   const std::size_t card = table_.card[last];
   const auto column = table_.column(last);
   const std::size_t n_rows = table_.n_rows, n_cells = n_ids * card;
   const std::uint32_t* ids = scratch.ids.data();
-  scratch.occupied.clear();
+  sums.occupied.clear();
   if (n_cells > kMaxTableCells) {
-    scratch.keys.resize(n_rows);
+    sums.keys.resize(n_rows);
     for (std::size_t row = 0; row < n_rows; ++row)
-      scratch.keys[row] = std::uint64_t{ids[row]} * card + column[row];
-    std::sort(scratch.keys.begin(), scratch.keys.end());
-    for (std::size_t row = 0, start = 0; row < n_rows; ++row) {
-      if (row + 1 < n_rows && scratch.keys[row + 1] == scratch.keys[row]) continue;
-      scratch.occupied.push_back(static_cast<std::uint32_t>(row + 1 - start));
-      start = row + 1;
+      sums.keys[row] = {std::uint64_t{ids[row]} * card + column[row], weight(row)};
+    // Stable: the order of addition, hence the last bit, stays that of the rows.
+    std::ranges::stable_sort(sums.keys, {}, &std::pair<std::uint64_t, T>::first);
+    for (std::size_t row = 0; row < n_rows; ++row) {
+      if (row == 0 || sums.keys[row].first != sums.keys[row - 1].first) sums.occupied.push_back(0);
+      sums.occupied.back() += sums.keys[row].second;
     }
-    return scratch.occupied;
+    return sums.occupied;
   }
-  if (scratch.row_counts.size() < n_cells) scratch.row_counts.resize(n_cells, 0);
-  std::uint32_t* counts = scratch.row_counts.data();
-  for (std::size_t row = 0; row < n_rows; ++row) ++counts[ids[row] * card + column[row]];
-  if (n_cells <= std::max(2 * n_rows, kAlwaysDense)) {
-    scratch.occupied.assign(counts, counts + n_cells);
-    std::fill(counts, counts + n_cells, 0);
-    return scratch.occupied;
+  if (sums.cells.size() < n_cells) sums.cells.resize(n_cells, 0);
+  T* cells = sums.cells.data();
+  for (std::size_t row = 0; row < n_rows; ++row)
+    cells[ids[row] * card + column[row]] += weight(row);
+  if (std::is_integral_v<T> && n_cells <= std::max(2 * n_rows, kAlwaysDense)) {
+    sums.occupied.assign(cells, cells + n_cells);
+    std::fill(cells, cells + n_cells, T{0});
+    return sums.occupied;
   }
   for (std::size_t row = 0; row < n_rows; ++row) {
-    auto& count = counts[ids[row] * card + column[row]];
-    if (count == 0) continue;
-    scratch.occupied.push_back(count);
-    count = 0;
+    T& cell = cells[ids[row] * card + column[row]];
+    if (cell == 0) continue;
+    sums.occupied.push_back(cell);
+    cell = 0;
   }
-  return scratch.occupied;
+  return sums.occupied;
+}
+
+std::span<const std::uint32_t> JointCounter::count_by_rows(VariableSet set,
+                                                           Scratch& scratch) const {
+  return add_up_rows(set, scratch, scratch.counts, [](std::size_t) { return std::uint32_t{1}; });
 }
 
 std::span<const double> JointCounter::weigh_by_rows(VariableSet set, Scratch& scratch) const {
-  scratch.occupied_totals.clear();
-  if (set.empty()) {
-    scratch.occupied_totals.push_back(total_);
-    return scratch.occupied_totals;
-  }
+  if (set.empty()) return {&total_, 1};
   if (source_ != nullptr) {
     if (!scratch.source) scratch.source = source_->make_scratch();
     return source_->count(set, *scratch.source);
   }
-  const Var last = set.back();
-  const std::size_t n_ids = prefix_ids(set.first(set.size() - 1), scratch);
-  const std::size_t card = table_.card[last];
-  const auto column = table_.column(last);
-  const std::size_t n_rows = table_.n_rows, n_cells = n_ids * card;
-  const std::uint32_t* ids = scratch.ids.data();
-  if (n_cells > kMaxTableCells) {
-    auto& keys = scratch.weighted_keys;
-    keys.resize(n_rows);
-    for (std::size_t row = 0; row < n_rows; ++row)
-      keys[row] = {std::uint64_t{ids[row]} * card + column[row], weights_[row]};
-    // Stable: the order of addition, hence the last bit, stays that of the rows.
-    std::ranges::stable_sort(keys, {}, &std::pair<std::uint64_t, double>::first);
-    for (std::size_t row = 0; row < n_rows; ++row) {
-      if (row == 0 || keys[row].first != keys[row - 1].first)
-        scratch.occupied_totals.push_back(0.0);
-      scratch.occupied_totals.back() += keys[row].second;
-    }
-    return scratch.occupied_totals;
-  }
-  if (scratch.row_totals.size() < n_cells) scratch.row_totals.resize(n_cells, 0.0);
-  double* totals = scratch.row_totals.data();
-  for (std::size_t row = 0; row < n_rows; ++row)
-    totals[ids[row] * card + column[row]] += weights_[row];
-  for (std::size_t row = 0; row < n_rows; ++row) {
-    auto& total = totals[ids[row] * card + column[row]];
-    if (total == 0.0) continue;
-    scratch.occupied_totals.push_back(total);
-    total = 0.0;
-  }
-  return scratch.occupied_totals;
+  return add_up_rows(set, scratch, scratch.totals, [&](std::size_t row) { return weights_[row]; });
 }
 
 }  // namespace bayesmend

@@ -66,6 +66,13 @@ class JointCounter {
   static constexpr std::size_t kChunkCells = 1u << 17;  // counts kept while blocks pass by
   static constexpr std::uint32_t kMaxBitStates = 16;
 
+  template <class T>
+  struct Sums {
+    std::vector<T> cells;  // all zero between calls
+    std::vector<T> occupied;
+    std::vector<std::pair<std::uint64_t, T>> keys;
+  };
+
   bool suits_bits(VariableSet set) const;
   const std::uint64_t* state_bits(Var variable, std::uint32_t state, std::size_t first_word) const;
   void count_chunk_by_bits(std::span<const VariableSet> sets, std::span<const std::size_t> starts,
@@ -76,6 +83,11 @@ class JointCounter {
                           Scratch& scratch, std::uint32_t* counts) const;
   // Row ids of the configurations of all but the last variable; returns how many there may be.
   std::size_t prefix_ids(VariableSet prefix, Scratch& scratch) const;
+  // Adds up weight(row) over the rows of each cell: for all cells of small tables of integers, else
+  // for those that occur.
+  template <class T, class Weight>
+  std::span<const T> add_up_rows(VariableSet set, Scratch& scratch, Sums<T>& sums,
+                                 Weight&& weight) const;
   std::span<const std::uint32_t> count_by_rows(VariableSet set, Scratch& scratch) const;
   std::span<const double> weigh_by_rows(VariableSet set, Scratch& scratch) const;
 
@@ -106,12 +118,8 @@ class JointCounter::Scratch {
   std::size_t n_prefix_ids = 0;
   std::vector<std::uint32_t> ids;
   std::vector<std::uint32_t> relabel;
-  std::vector<std::uint32_t> row_counts;  // all zero between calls
-  std::vector<std::uint32_t> occupied;
-  std::vector<std::uint64_t> keys;
-  std::vector<std::pair<std::uint64_t, double>> weighted_keys;
-  std::vector<double> row_totals;  // all zero between calls
-  std::vector<double> occupied_totals;
+  Sums<std::uint32_t> counts;
+  Sums<double> totals;
   std::unique_ptr<CountSource::Scratch> source;
 };
 

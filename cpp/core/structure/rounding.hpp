@@ -22,7 +22,9 @@ struct Selection {
 
 // An acyclic selection near the weights (one per candidate, as from a linear programme):
 // an order in which most of the weight fits, improved by moving one variable at a time to
-// its best place until no move gains, then kicked and improved again.
+// its best place until no move gains, then kicked and improved again. Apart from search_orders():
+// called for every relaxation, it must be over in milliseconds, and prices a place of a variable
+// without moving it, where that search swaps neighbours to move whole windows.
 Selection order_from_lp(const ParentLists& families, std::span<const double> weights,
                         const RoundingLimits& limits, const Stop& stop);
 
