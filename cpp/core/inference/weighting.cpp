@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 
 #include "core/base/philox.hpp"
+#include "core/base/require.hpp"
 #include "core/network/drawing.hpp"
 
 namespace bayesmend {
@@ -16,10 +16,6 @@ constexpr double kNone = -std::numeric_limits<double>::infinity();
 // With fewer rows than this, threads share the draws of a row rather than the rows.
 constexpr std::size_t kFewRows = 32;
 constexpr std::size_t kBlocksAtOnce = 64;
-
-void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
 
 // Which variables of a row have to be looked at: what is observed or wanted, and everything
 // above it; the rest has no bearing on the answer.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/parallel.hpp"
-#include "core/network/sample.hpp"
+#include "core/network/flat.hpp"
 #include "core/table/table.hpp"
 
 namespace bayesmend {

@@ -1,7 +1,6 @@
 #include "core/network/drawing.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "core/base/philox.hpp"
 
@@ -89,22 +88,6 @@ void draw_states(std::span<const double> thresholds, std::uint32_t card, const B
       const double* own = ends + block.config[row] * width;
       codes[row] = static_cast<std::uint8_t>(count_at_or_below(own, width, block.draw[row]));
     }
-  }
-}
-
-void check_order(const FlatNetwork& network, std::span<const Var> order) {
-  const std::size_t n_vars = network.n_vars();
-  const auto require = [](bool condition, const char* message) {
-    if (!condition) throw std::invalid_argument(message);
-  };
-  require(order.size() == n_vars, "order must list every variable");
-  std::vector<bool> is_listed(n_vars, false);
-  for (const Var variable : order) {
-    require(variable < n_vars && !is_listed[variable], "order must list every variable once");
-    for (const Var parent : network.parents_of(variable)) {
-      require(is_listed[parent], "order must list parents first");
-    }
-    is_listed[variable] = true;
   }
 }
 

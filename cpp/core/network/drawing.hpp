@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/network/sample.hpp"
+#include "core/network/flat.hpp"
 
 namespace bayesmend {
 
@@ -41,8 +41,5 @@ void fill_draws(std::uint64_t seed, std::uint32_t stream, std::size_t variable,
 // The state of a draw is the number of thresholds at or below it.
 void draw_states(std::span<const double> thresholds, std::uint32_t card, const Block& block,
                  std::size_t size, std::uint8_t* codes);
-
-// Throws std::invalid_argument unless `order` lists every variable once, after its parents.
-void check_order(const FlatNetwork& network, std::span<const Var> order);
 
 }  // namespace bayesmend
