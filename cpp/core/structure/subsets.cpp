@@ -44,11 +44,12 @@ BAYESMEND_WIDE void max_of_sums(double* target, const double* a, const double* b
 }
 
 // values[U] becomes the maximum over all subsets (or supersets) of U. Low bits are done block by
-// block, so that all but a few passes stay in cache. Leaves the work once `stop` has ended.
+// block, so that all but a few passes stay in cache. Leaves the work once `stop` has ended, unless
+// it is so little that callers take it for done.
 template <bool kSubsets>
 void spread_maximum(std::span<double> values, std::size_t n_bits, const Stop& stop) {
   auto pass = [&](std::size_t begin, std::size_t end, std::size_t bit) {
-    if (stop.has_ended()) return;
+    if (n_bits >= kFewVars && stop.has_ended()) return;
     const std::size_t half = std::size_t{1} << bit;
     for (std::size_t start = begin; start < end; start += 2 * half) {
       double* low = values.data() + start;
