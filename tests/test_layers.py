@@ -20,6 +20,7 @@ LAYERS = [
     "errors",
     "_docs",
     "_spelling",
+    "_hints",
     "_columns",
     "_packages",
     "seed",

@@ -7,6 +7,7 @@ for even ones.
 from dataclasses import dataclass
 
 from bayesmend import learn_exact, learn_local
+from bayesmend.graph import Constraints
 from bayesmend.hiding import hide_mcar, hide_value_of, hide_value_per_variable
 from bayesmend.learning.augment.problem import PatternProblem
 from bayesmend.learning.reduction import reduce_to_complete, solve_reduction
@@ -165,7 +166,10 @@ def local(task, *, seed, n_threads, time_limit, solver="auto"):
 def enumerate_all(task, *, seed, n_threads, time_limit):
     """Every completion of the patterns with its best structure, in the same core."""
     problem = PatternProblem.of(
-        task.data, score=Score.of("bdeu", ess=1.0), max_parents=3, constraints=None
+        task.data,
+        score=Score.of("bdeu", ess=1.0),
+        max_parents=3,
+        constraints=Constraints(),
     )
     found = problem.augmenter().enumerate(time_limit, n_threads)
     extra = {

@@ -18,8 +18,9 @@ data : IncompleteData, frame, array, mapping or path
     A table without missing cells.
 """,
     "constraints": """\
-constraints : Constraints, optional
-    Required and forbidden arcs, tiers, limits of single variables.
+constraints : Constraints or mapping, optional
+    Required and forbidden arcs, tiers, limits of single variables; a mapping names
+    these parts: ``{"forbidden": [("cough", "smoke")]}``.
 """,
     "ess": """\
 ess : float, optional

@@ -1,13 +1,26 @@
 """Constraints: what they allow, and the message for each that cannot hold."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support import oracle
 
-from bayesmend import Constraints, Dag
+from bayesmend import (
+    Constraints,
+    Dag,
+    hide_mcar,
+    learn,
+    learn_em,
+    learn_exact,
+    learn_local,
+    learn_structure,
+    load_network,
+)
 from bayesmend.errors import ParameterError
+from bayesmend.structure import candidate_parents, climb
 
 NAMES = ("a", "b", "c", "d")
 
@@ -178,3 +191,68 @@ def test_required_arcs_in_a_cycle_are_named():
         "the required arcs contradict each other: .*a -> b -> c -> a",
         required=[("a", "b"), ("b", "c"), ("c", "a")],
     )
+
+
+# Given as a mapping.
+
+
+def test_a_mapping_names_the_parts():
+    parts = {
+        "required": [("a", "b")],
+        "forbidden": [("b", "c")],
+        "tiers": [["a"], ["b", "c"]],
+        "max_parents": {"c": 1},
+    }
+    assert Constraints.of(parts) == Constraints(**parts)
+    assert Constraints.of(None) == Constraints.of({}) == Constraints()
+    known = Constraints(**parts)
+    assert Constraints.of(known) is known
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("forbiden", "Did you mean forbidden?"),
+        ("blacklist", "blacklist is called forbidden here."),
+        ("whitelist", "whitelist is called required here."),
+        ("max_indegree", "max_indegree is called max_parents here."),
+        ("colour", "Available: required, forbidden, tiers, max_parents."),
+        (3, "Available: required, forbidden, tiers, max_parents."),
+    ],
+)
+def test_an_unknown_part_is_answered_with_the_nearest(name, hint):
+    message = f"constraints have no part {name!r}. {hint}"
+    with pytest.raises(ParameterError, match=f"^{re.escape(message)}$"):
+        Constraints.of({name: []})
+
+
+def test_what_is_no_mapping_is_refused():
+    with pytest.raises(ParameterError, match=r"constraints must be a Constraints, or"):
+        Constraints.of([("a", "b")])
+
+
+LEARNERS = {
+    "auto": learn,
+    "exact": learn_exact,
+    "local": learn_local,
+    "order": lambda data, **options: learn_local(data, solver="order", **options),
+    "em": lambda data, **options: learn_em(data, restarts=0, **options),
+}
+
+
+@pytest.mark.parametrize("run", LEARNERS.values(), ids=LEARNERS)
+def test_learning_takes_a_mapping_whose_lists_serve_once(run):
+    data = hide_mcar(load_network("asia").sample(60, seed=1), 0.02, seed=1).data
+    known = {"forbidden": iter([("smoke", "bronc"), ("bronc", "smoke")])}
+    arcs = run(data, constraints=known, seed=1).dag.arcs
+    assert not {("smoke", "bronc"), ("bronc", "smoke")} & set(arcs)
+
+
+def test_learning_from_complete_data_takes_a_mapping():
+    data = load_network("asia").sample(60, seed=1)
+    known = {"required": [("asia", "dysp")], "max_parents": {"dysp": 1}}
+    dysp = data.index("dysp")
+    for run in (learn_structure, climb):
+        assert run(data, constraints=known).dag.parents[dysp] == (data.index("asia"),)
+    sets = candidate_parents(data, constraints=known).of(dysp)
+    assert {members for _, members in sets} == {(data.index("asia"),)}

@@ -142,8 +142,28 @@ def test_answers_are_plain_for_json():
         "inference": "exact",
         "effective_samples": None,
     }
-    assert repr(answer) == "Answer(tub | asia=yes)"
+    assert repr(answer).splitlines() == [
+        "given asia=yes (probability 0.010000)",
+        "",
+        "tub  yes  0.050000",
+        "     no   0.950000",
+        "",
+        "tub  together",
+        "yes  0.050000",
+        "no   0.950000",
+    ]
     assert bm.query(asia, "tub").most_probable is None
+
+
+def test_an_answer_prints_its_numbers():
+    asia = bm.load_network("asia")
+    assert str(bm.query(asia, "asia")) == "asia  yes  0.010000\n      no   0.990000"
+    everything = dict.fromkeys(asia.names, "yes")
+    assert str(bm.query(asia, given=everything)).startswith("given asia=yes, ")
+    options = {"inference": "weighting", "n_samples": 1000, "seed": 1}
+    lines = str(bm.query(asia, "tub", given={"asia": "yes"}, **options)).splitlines()
+    assert " ± 0.00" in lines[2]
+    assert lines[-1] == "as good as 1,000 unweighted samples"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from bayesmend.cli.options import (
     words,
 )
 from bayesmend.cli.terminal import UsageError, print_json
-from bayesmend.inference.query import N_SAMPLES, Answer
+from bayesmend.inference.query import N_SAMPLES
 from bayesmend.inference.query import query as run
 
 __all__ = ["query"]
@@ -72,37 +72,4 @@ def query(
     if json:
         print_json({**answer.to_dict(), "version": __version__})
     else:
-        typer.echo(_show(answer))
-
-
-def _show(answer: Answer) -> str:
-    """Lay out an answer in columns."""
-    given = ", ".join(f"{name}={state}" for name, state in answer.given.items())
-    lines = []
-    if given:
-        lines += [f"given {given} (probability {_number(answer.probability)})", ""]
-    rows: list[tuple[str, ...]] = []
-    for name in answer.targets:
-        for k, (state, p) in enumerate(answer.distributions[name].items()):
-            error = None if answer.errors is None else answer.errors[name][state]
-            shown = _number(p) if error is None else f"{_number(p)} ± {error:.1g}"
-            rows.append((name if k == 0 else "", str(state), shown))
-    lines += _aligned(rows)
-    if answer.joint is not None:
-        items = [(*map(str, states), _number(p)) for states, p in answer.joint_items()]
-        lines += ["", *_aligned([(*answer.targets, "together"), *items])]
-    if answer.effective_samples is not None:
-        lines += ["", f"as good as {answer.effective_samples:,.0f} unweighted samples"]
-    return "\n".join(lines)
-
-
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-
-
-def _number(p: float) -> str:
-    return f"{p:.6f}" if p == 0 or p >= 1e-4 else f"{p:.3g}"
+        typer.echo(answer)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer
+from bayesmend._hints import did_you_mean
 from bayesmend._spelling import spell
 from bayesmend.errors import CycleError, ParameterError
 from bayesmend.graph.dag import Dag
 
-__all__ = ["Constraints", "ParentRules"]
+__all__ = ["Constraints", "ConstraintsLike", "ParentRules"]
 
 Arc = tuple[str, str]
 
@@ -80,6 +82,37 @@ class Constraints:
             value = tuple(_tuple_of(part, name, what) for part in getattr(self, name))
             object.__setattr__(self, name, value)
 
+    @classmethod
+    def of(cls, given: object) -> Constraints:
+        """Return constraints given as such, by the names of their parts, or not at all.
+
+        Examples
+        --------
+        >>> Constraints.of({"forbidden": [("cough", "smoke")]}).forbidden
+        (('cough', 'smoke'),)
+        >>> Constraints.of({"forbiden": [("cough", "smoke")]})
+        Traceback (most recent call last):
+        ...
+        bayesmend.errors.ParameterError: constraints have no part 'forbiden'. ...
+        """
+        if isinstance(given, Constraints):
+            return given
+        if given is None:
+            return cls()
+        if not isinstance(given, Mapping):
+            msg = (
+                "constraints must be a Constraints, or a mapping such as "
+                f"{{'forbidden': [('a', 'b')]}}. Got {given!r} instead."
+            )
+            raise ParameterError(msg)
+        parts = [part.name for part in fields(cls)]
+        for name in given:
+            if name not in parts:
+                hint = did_you_mean(name, parts)
+                msg = f"constraints have no part {name!r}. {hint}"
+                raise ParameterError(msg)
+        return cls(**given)
+
     def rules(self, names: Sequence[str], *, max_parents: int) -> ParentRules:
         """Turn names into arrays, or name the constraints that contradict each other.
 
@@ -114,6 +147,9 @@ class Constraints:
         _check_required(names, required, limit)
         return ParentRules(allowed, required, limit)
 
+
+ConstraintsLike: TypeAlias = Constraints | Mapping[str, Any] | None
+"""What is accepted as constraints; `Constraints.of` makes them of it."""
 
 _PARTS = {
     "required": "(parent, child) pairs",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._columns import in_columns, show_probability
 from bayesmend._docs import documented
 from bayesmend._spelling import spell
 from bayesmend.data.states import (
@@ -43,7 +44,7 @@ N_SAMPLES = 100_000
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Answer:
-    """What a network says about some variables, given others.
+    """What a network says about some variables, given others; it prints its numbers.
 
     Parameters
     ----------
@@ -136,9 +137,33 @@ class Answer:
         }
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{name}={state}" for name, state in self.given.items())
-        about = ", ".join(self.targets[:4]) + (", ..." if len(self.targets) > 4 else "")
-        return f"Answer({about}{' | ' if given else ''}{given})"
+        lines = []
+        if self.given:
+            given = ", ".join(f"{name}={state}" for name, state in self.given.items())
+            probability = show_probability(self.probability)
+            lines += [f"given {given} (probability {probability})", ""]
+        lines += in_columns(self._rows())
+        if self.joint is not None:
+            items = [
+                (*map(str, states), show_probability(p))
+                for states, p in self.joint_items()
+            ]
+            lines += ["", *in_columns([(*self.targets, "together"), *items])]
+        if self.effective_samples is not None:
+            as_good = f"as good as {self.effective_samples:,.0f} unweighted samples"
+            lines += ["", as_good]
+        return "\n".join(lines)
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """Show the distributions, a state per row."""
+        rows: list[tuple[str, ...]] = []
+        for name in self.targets:
+            for k, (state, p) in enumerate(self.distributions[name].items()):
+                shown = show_probability(p)
+                if self.errors is not None:
+                    shown += f" ± {self.errors[name][state]:.1g}"
+                rows.append((name if k == 0 else "", str(state), shown))
+        return rows
 
 
 @documented
@@ -189,6 +214,11 @@ def query(
     >>> import bayesmend as bm
     >>> asia = bm.load_network("asia")
     >>> answer = bm.query(asia, "lung", given={"xray": "yes", "smoke": "yes"})
+    >>> answer
+    given smoke=yes, xray=yes (probability 0.075852)
+    <BLANKLINE>
+    lung  yes  0.645991
+          no   0.354009
     >>> round(answer.distributions["lung"]["yes"], 3)
     0.646
     >>> round(answer.probability, 4)

@@ -10,7 +10,7 @@ from bayesmend._clock import Clock, Progress
 from bayesmend._docs import documented
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import InferenceError
-from bayesmend.graph.constraints import Constraints
+from bayesmend.graph.constraints import Constraints, ConstraintsLike
 from bayesmend.inference.engine import MAX_MEMORY
 from bayesmend.learning.augment.exact import learn_exact
 from bayesmend.learning.augment.local import learn_local
@@ -46,7 +46,7 @@ def learn(
     locality: int | None = None,
     restarts: int = 10,
     solver: Solver = "auto",
-    constraints: Constraints | None = None,
+    constraints: ConstraintsLike = None,
     gap: float | None = None,
     time_limit: float | None = None,
     max_memory: float | None = None,
@@ -114,7 +114,7 @@ def learn(
         "max_parents": max_parents,
         "locality": 1 if locality is None else locality,
         "restarts": restarts,
-        "constraints": constraints,
+        "constraints": Constraints.of(constraints),
         "seed": as_generator(seed),
         "n_threads": n_threads,
         "progress": progress,

@@ -16,7 +16,7 @@ from bayesmend._checks import check_choice, check_integer, check_number
 from bayesmend._docs import documented
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
-from bayesmend.graph.constraints import Constraints, ParentRules
+from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
 from bayesmend.graph.dag import Dag
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.structure.parents import ParentSets
@@ -37,7 +37,7 @@ def candidate_parents(
     score: Score | str = "bdeu",
     ess: float | None = None,
     max_parents: int = 3,
-    constraints: Constraints | None = None,
+    constraints: ConstraintsLike = None,
     search: Search = "auto",
     max_sets: int | None = None,
     time_limit: float | None = None,
@@ -77,7 +77,7 @@ def candidate_parents(
     ParentSets(n_vars=8, n_sets=..., max_members=2)
     """
     scorer = FamilyScorer(data, score=score, ess=ess, n_threads=n_threads)
-    rules = (constraints or Constraints()).rules(
+    rules = Constraints.of(constraints).rules(
         scorer.data.names, max_parents=max_parents
     )
     return candidates_from(

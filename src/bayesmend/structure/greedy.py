@@ -11,7 +11,7 @@ from bayesmend._checks import check_integer
 from bayesmend._clock import Clock, Progress
 from bayesmend._docs import documented
 from bayesmend.errors import ParameterError
-from bayesmend.graph.constraints import Constraints, ParentRules
+from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
 from bayesmend.graph.dag import Dag
 from bayesmend.outcome import Stopped
 from bayesmend.score import FamilyScorer, Score
@@ -31,7 +31,7 @@ def climb(
     score: Score | str = "bdeu",
     ess: float | None = None,
     max_parents: int = 3,
-    constraints: Constraints | None = None,
+    constraints: ConstraintsLike = None,
     start: Dag | None = None,
     tabu_length: int = 20,
     tabu_moves: int = 20,
@@ -69,7 +69,7 @@ def climb(
     Dag(8 variables, ... arcs)
     """
     scorer = FamilyScorer(data, score=score, ess=ess, n_threads=n_threads)
-    rules = (constraints or Constraints()).rules(
+    rules = Constraints.of(constraints).rules(
         scorer.data.names, max_parents=max_parents
     )
     return climb_from(

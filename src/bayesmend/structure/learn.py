@@ -8,7 +8,7 @@ from typing import Any
 from bayesmend._clock import Clock, Progress
 from bayesmend._docs import documented
 from bayesmend.data.table import IncompleteData
-from bayesmend.graph.constraints import Constraints, ParentRules
+from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
 from bayesmend.graph.dag import Dag
 from bayesmend.network.network import Network
 from bayesmend.outcome import Certificate, Stopped
@@ -51,7 +51,7 @@ def learn_structure(
     ess: float | None = None,
     max_parents: int = 3,
     solver: Solver = "auto",
-    constraints: Constraints | None = None,
+    constraints: ConstraintsLike = None,
     max_sets: int | None = None,
     time_limit: float | None = None,
     seed: Seed = None,
@@ -89,7 +89,7 @@ def learn_structure(
     table = IncompleteData.from_table(data)
     rule = Score.of(score, ess=ess)
     scorer = FamilyScorer(table, score=rule, n_threads=n_threads)
-    rules = (constraints or Constraints()).rules(table.names, max_parents=max_parents)
+    rules = Constraints.of(constraints).rules(table.names, max_parents=max_parents)
     search = _Search(scorer, rules, clock, as_generator(seed), progress)
     found = search.run(solver, max_sets)
     network = Network.fit(found.dag, table, estimate="posterior", ess=rule.ess)

@@ -7,6 +7,7 @@ import pytest
 from support import oracle
 from support.strategies import holed_table, random_holes
 
+from bayesmend.graph import Constraints
 from bayesmend.learning.augment.problem import PatternProblem
 from bayesmend.score import Score
 
@@ -28,7 +29,7 @@ class Instance:
             holed_table(self.rows, self.card),
             score=Score(self.kind, ess=self.ess),
             max_parents=self.max_parents,
-            constraints=None,
+            constraints=Constraints(),
         )
         self.core = self.problem.augmenter()
         n_cells = self.problem.n_cells
@@ -143,7 +144,10 @@ def test_a_variable_of_one_state_is_not_taken_for_its_neighbour(hole):
     card = [2, 1, 2]
     rows = [[hole, None, 1], [None, 0, 1], *[[1 - hole, 0, 1]] * 6, *[[hole, 0, 0]] * 6]
     core = PatternProblem.of(
-        holed_table(rows, card), score=Score("bdeu"), max_parents=2, constraints=None
+        holed_table(rows, card),
+        score=Score("bdeu"),
+        max_parents=2,
+        constraints=Constraints(),
     ).augmenter()
     prices = np.zeros((3, 2, 2))
     for number in range(core.n_families()):

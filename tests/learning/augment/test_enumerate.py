@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import bayesmend as bm
+from bayesmend.graph import Constraints
 from bayesmend.learning.augment.problem import PatternProblem
 from bayesmend.score import Score
 
@@ -22,7 +23,7 @@ def holed(seed, n_rows, card, n_holes):
 
 def enumerate_all(data, *, seconds=0.0, n_threads=0):
     problem = PatternProblem.of(
-        data, score=Score.of("bdeu", ess=1.0), max_parents=3, constraints=None
+        data, score=Score.of("bdeu", ess=1.0), max_parents=3, constraints=Constraints()
     )
     return problem, problem.augmenter().enumerate(seconds, n_threads)
 

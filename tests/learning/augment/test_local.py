@@ -130,7 +130,7 @@ def test_exact_is_no_worse_than_local_and_local_no_worse_than_its_start(seed):
     start = fill(instance)
     codes = holed_table(start, instance.card).codes
     problem = PatternProblem.of(
-        instance.data, score=instance.rule, max_parents=0, constraints=None
+        instance.data, score=instance.rule, max_parents=0, constraints=Constraints()
     )
     alike = problem.completed(problem.completion_of(instance.data.with_codes(codes)))
     first = instance.best_of([alike.codes.tolist()])
@@ -264,7 +264,7 @@ def test_every_kind_of_start_leads_to_a_certified_pair(starts):
 
 def starts_of(data, starts, restarts=0, given=None, seed=0):
     problem = PatternProblem.of(
-        data, score=Score("bdeu"), max_parents=2, constraints=None
+        data, score=Score("bdeu"), max_parents=2, constraints=Constraints()
     )
     found = list_starts(
         problem,

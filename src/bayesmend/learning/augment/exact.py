@@ -12,7 +12,7 @@ from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Clock, Progress, available_memory
 from bayesmend._docs import documented
 from bayesmend.data.table import IncompleteData
-from bayesmend.graph.constraints import Constraints
+from bayesmend.graph.constraints import Constraints, ConstraintsLike
 from bayesmend.learning.augment.answer import assemble, note_of, trace_of
 from bayesmend.learning.augment.local import (
     LocalSearch,
@@ -38,7 +38,7 @@ def learn_exact(
     max_parents: int = 3,
     locality: int = 1,
     restarts: int = 10,
-    constraints: Constraints | None = None,
+    constraints: ConstraintsLike = None,
     time_limit: float | None = None,
     gap: float = 0.0,
     node_limit: int | None = None,
@@ -86,13 +86,14 @@ def learn_exact(
         check_integer("node_limit", node_limit, 1)
     check_integer("locality", locality, 1)
     check_integer("restarts", restarts, 0)
+    rules = Constraints.of(constraints)
     table = IncompleteData.from_table(data)
     check_program(table.n_vars)
     problem = PatternProblem.of(
         table,
         score=Score.of(score, ess=ess),
         max_parents=max_parents,
-        constraints=constraints,
+        constraints=rules,
     )
     generator = as_generator(seed)
     starts = list_starts(
@@ -108,7 +109,7 @@ def learn_exact(
     try:
         augmenter = problem.augmenter(search.time_for_tables())
     except TimeoutError:
-        found = search.hurried(starts, constraints, max_parents, generator)
+        found = search.hurried(starts, rules, max_parents, generator)
         return replace(found, method="exact")
     options = _core.ExactOptions(
         locality=locality,

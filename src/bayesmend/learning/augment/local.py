@@ -18,7 +18,7 @@ from bayesmend._docs import documented
 from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
-from bayesmend.graph.constraints import Constraints
+from bayesmend.graph.constraints import Constraints, ConstraintsLike
 from bayesmend.graph.dag import Dag
 from bayesmend.learning.augment.answer import assemble, note_of, trace_of
 from bayesmend.learning.augment.problem import Completion, PatternProblem, program_bytes
@@ -48,7 +48,7 @@ def learn_local(
     starts: tuple[Start, ...] | None = None,
     start: IncompleteData | NDArray[np.uint8] | None = None,
     solver: Solver = "auto",
-    constraints: Constraints | None = None,
+    constraints: ConstraintsLike = None,
     time_limit: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
@@ -99,10 +99,11 @@ def learn_local(
     clock = Clock(time_limit)
     check_integer("locality", locality, 1)
     check_integer("restarts", restarts, 0)
+    rules = Constraints.of(constraints)
     table = IncompleteData.from_table(data)
     rule = Score.of(score, ess=ess)
     problem = PatternProblem.of(
-        table, score=rule, max_parents=max_parents, constraints=constraints
+        table, score=rule, max_parents=max_parents, constraints=rules
     )
     generator = as_generator(seed)
     is_certifying = uses_program(solver, table.n_vars)
@@ -121,13 +122,11 @@ def learn_local(
         problem, clock, check_integer("n_threads", n_threads), progress
     )
     if not is_certifying:
-        return search.alternating(
-            completions, solver, constraints, max_parents, generator
-        )
+        return search.alternating(completions, solver, rules, max_parents, generator)
     try:
         augmenter = problem.augmenter(search.time_for_tables())
     except TimeoutError:
-        return search.hurried(completions, constraints, max_parents, generator)
+        return search.hurried(completions, rules, max_parents, generator)
     return search.certified(augmenter, completions, int(locality))
 
 
@@ -166,7 +165,7 @@ class LocalSearch:
     def hurried(
         self,
         starts: NDArray[np.uint8],
-        constraints: Constraints | None,
+        constraints: Constraints,
         max_parents: int,
         generator: np.random.Generator,
     ) -> LearnResult:
@@ -221,7 +220,7 @@ class LocalSearch:
         self,
         starts: NDArray[np.uint8],
         solver: Solver,
-        constraints: Constraints | None,
+        constraints: Constraints,
         max_parents: int,
         generator: np.random.Generator,
     ) -> LearnResult:

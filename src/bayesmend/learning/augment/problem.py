@@ -72,12 +72,10 @@ class PatternProblem:
         *,
         score: Score,
         max_parents: int,
-        constraints: Constraints | None,
+        constraints: Constraints,
     ) -> PatternProblem:
         """Find the patterns of a table."""
-        rules = (constraints or Constraints()).rules(
-            data.names, max_parents=max_parents
-        )
+        rules = constraints.rules(data.names, max_parents=max_parents)
         patterns = data.patterns()
         counts = _whole_numbers(patterns.weights, data)
         complete, incomplete = patterns.complete, patterns.incomplete

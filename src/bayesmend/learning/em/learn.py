@@ -15,7 +15,7 @@ from bayesmend._docs import documented
 from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ConvergenceWarning
-from bayesmend.graph.constraints import Constraints, ParentRules
+from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
 from bayesmend.inference.engine import MAX_MEMORY, Engine
 from bayesmend.inference.impute import impute
 from bayesmend.inference.posterior import log_evidence, most_probable
@@ -49,7 +49,7 @@ def learn_em(
     restarts: int = 10,
     max_iter: int = 100,
     tol: float = 1e-6,
-    constraints: Constraints | None = None,
+    constraints: ConstraintsLike = None,
     max_memory: float = MAX_MEMORY,
     time_limit: float | None = None,
     seed: Seed = None,
@@ -110,6 +110,7 @@ def learn_em(
     check_integer("max_iter", max_iter, 1)
     check_solver(solver)
     clock = Clock(time_limit)
+    known = Constraints.of(constraints)
     table = IncompleteData.from_table(data)
     require_rows(table)
     method = "em-hard" if hard else "em"
@@ -123,9 +124,7 @@ def learn_em(
             ),
         ),
         score=Score.of(score, ess=ess),
-        rules=(constraints or Constraints()).rules(
-            table.names, max_parents=max_parents
-        ),
+        rules=known.rules(table.names, max_parents=max_parents),
         solver=solver,
         hard=hard,
         max_iter=max_iter,
@@ -135,7 +134,7 @@ def learn_em(
         progress=progress,
     )
     if table.is_complete:
-        return _learn_complete(search, method, constraints, max_parents)
+        return _learn_complete(search, method, known, max_parents)
     search.run(tuple(starts), restarts)
     if not search.is_settled:
         msg = (
@@ -222,7 +221,7 @@ def _note_of(search: Search) -> dict[str, str]:
 
 
 def _learn_complete(
-    search: Search, method: str, constraints: Constraints | None, max_parents: int
+    search: Search, method: str, constraints: Constraints, max_parents: int
 ) -> LearnResult:
     """Learn a structure as usual: without missing cells there is nothing to expect."""
     data, n_threads = search.table.data, search.table.engine.n_threads

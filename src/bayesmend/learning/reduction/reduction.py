@@ -30,7 +30,7 @@ from bayesmend._docs import documented
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.formats.jkl import write_jkl
-from bayesmend.graph.constraints import Constraints
+from bayesmend.graph.constraints import Constraints, ConstraintsLike
 from bayesmend.graph.dag import Dag
 from bayesmend.learning.completion import checked_completion
 from bayesmend.learning.reduction.assembly import Layout, assemble, distinct_names
@@ -312,7 +312,7 @@ def reduce_to_complete(
     score: Score | str = "bdeu",
     ess: float | None = None,
     max_parents: int = 3,
-    constraints: Constraints | None = None,
+    constraints: ConstraintsLike = None,
     completion: IncompleteData | NDArray[np.uint8] | None = None,
     locality: int | None = None,
     max_columns: int = 1_000_000,
@@ -370,7 +370,7 @@ def reduce_to_complete(
     """
     table = IncompleteData.from_table(data)
     rule, n_threads = Score.of(score, ess=ess), check_integer("n_threads", n_threads)
-    rules = (constraints or Constraints()).rules(table.names, max_parents=max_parents)
+    rules = Constraints.of(constraints).rules(table.names, max_parents=max_parents)
     scope, near = scope_of(table, completion, locality)
     n_columns = count_columns(scope, rules)
     check_columns(n_columns, max_columns)
