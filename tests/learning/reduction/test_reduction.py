@@ -74,6 +74,7 @@ def fill(rows, card, generator):
 # The optimum.
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(incomplete_tables(), LIMITS, KINDS, SIZES)
 def test_the_best_graph_is_the_best_pair(table, max_parents, kind, ess):
