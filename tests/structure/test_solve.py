@@ -107,6 +107,13 @@ def test_lists_without_an_acyclic_choice_are_refused_by_name(solver):
         solve(sets, solver=solver)
 
 
+@pytest.mark.parametrize("solver", ["subsets", "ilp"])
+def test_a_time_limit_beyond_every_clock_is_none(solver):
+    sets = sets_of(random_lists(5, 5, 2, seed=1))
+    found = solve(sets, solver=solver, time_limit=1e300, seed=1)
+    assert found.status == "optimal"
+
+
 @pytest.mark.parametrize("solver", NAMED)
 def test_a_time_limit_brackets_the_optimum(solver):
     sets = sets_of(random_lists(21, 80, 3, seed=2))
