@@ -54,13 +54,6 @@ class Stopped(StrEnum):
     NODES = "nodes"
     INTERRUPT = "interrupt"
 
-    @classmethod
-    def early(cls, *, is_early: bool, is_interrupted: bool) -> Stopped:
-        """Tell whether Ctrl-C, the time limit or nothing ended a call of the core."""
-        if not is_early:
-            return cls.NOTHING
-        return cls.INTERRUPT if is_interrupted else cls.TIME
-
     def __bool__(self) -> bool:
         return self is not Stopped.NOTHING
 
