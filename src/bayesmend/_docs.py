@@ -47,8 +47,9 @@ parent_sets : ParentSets
     The candidates and their scores.
 """,
     "progress": """\
-progress : callable, optional
-    Told (what, best score, seconds) now and then.
+progress : bool or callable, optional
+    True shows on stderr what goes on, on one line of a terminal; a callable is told
+    (what, best score, seconds) now and then.
 """,
     "score": """\
 score : Score or str, default="bdeu"

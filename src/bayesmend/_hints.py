@@ -47,9 +47,9 @@ def did_you_mean(name: object, names: Sequence[str]) -> str:
     Examples
     --------
     >>> did_you_mean("random_state", ["score", "seed"])
-    'random_state is called seed here.'
+    'It is called seed here.'
     >>> did_you_mean("blacklist", ["data", "constraints"])
-    "blacklist is called constraints={'forbidden': [...]} here."
+    "It is called constraints={'forbidden': [...]} here."
     >>> did_you_mean("max_parent", ["max_parents", "seed"])
     'Did you mean max_parents?'
     >>> did_you_mean("colour", ["score", "seed"])
@@ -59,9 +59,9 @@ def did_you_mean(name: object, names: Sequence[str]) -> str:
     for ours, theirs in _ELSEWHERE.items():
         if text == ours or text in theirs:
             if ours in names:
-                return f"{text} is called {ours} here."
+                return f"It is called {ours} here."
             if ours in _IN_CONSTRAINTS and "constraints" in names:
-                return f"{text} is called constraints={{'{ours}': [...]}} here."
+                return f"It is called constraints={{'{ours}': [...]}} here."
     if near := get_close_matches(text, names, 1):
         return f"Did you mean {near[0]}?"
     return f"Available: {', '.join(names)}."

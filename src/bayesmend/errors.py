@@ -15,6 +15,7 @@ __all__ = [
     "ParameterError",
     "ProbabilityWarning",
     "ShortfallWarning",
+    "UnknownParameterError",
 ]
 
 
@@ -28,6 +29,10 @@ class DataError(BayesmendError):
 
 class ParameterError(BayesmendError):
     """An argument is outside its allowed range."""
+
+
+class UnknownParameterError(ParameterError, TypeError):
+    """A function has no parameter of this name; the message says what it may be."""
 
 
 class CycleError(BayesmendError):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bayesmend import _core
 from bayesmend._checks import check_choice, check_integer, check_number
 from bayesmend._docs import documented
+from bayesmend._entrance import entrance
 from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData, require_complete
 from bayesmend.errors import DataError, ParameterError
@@ -261,7 +262,7 @@ class FamilyScorer:
         return float(self.families(Families.from_pairs(pairs)).sum())
 
 
-@documented
+@entrance
 def family_score(
     data: Any,
     child: str,
@@ -297,7 +298,7 @@ def family_score(
     return FamilyScorer(data, score=score, ess=ess, n_threads=1).family(child, parents)
 
 
-@documented
+@entrance
 def score_families(
     data: Any,
     families: Families | Iterable[tuple[str, Sequence[str]]],
@@ -337,6 +338,7 @@ def score_families(
     return scorer.families(families)
 
 
+@entrance
 def dag_score(
     dag: Dag, data: Any, *, score: Score | str = "bdeu", ess: float | None = None
 ) -> float:
@@ -353,6 +355,7 @@ def dag_score(
     return FamilyScorer(data, score=score, ess=ess).dag(dag)
 
 
+@entrance
 def family_counts(
     data: Any, child: str, parents: Sequence[str] = ()
 ) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from support.clirunner import fails, ok, read_until
 from support.timing import within
 
 import bayesmend as bm
-from bayesmend.cli.progress import ProgressLine
+from bayesmend._progress import ProgressLine
 
 
 @pytest.fixture

@@ -213,9 +213,9 @@ def test_a_mapping_names_the_parts():
     ("name", "hint"),
     [
         ("forbiden", "Did you mean forbidden?"),
-        ("blacklist", "blacklist is called forbidden here."),
-        ("whitelist", "whitelist is called required here."),
-        ("max_indegree", "max_indegree is called max_parents here."),
+        ("blacklist", "It is called forbidden here."),
+        ("whitelist", "It is called required here."),
+        ("max_indegree", "It is called max_parents here."),
         ("colour", "Available: required, forbidden, tiers, max_parents."),
         (3, "Available: required, forbidden, tiers, max_parents."),
     ],

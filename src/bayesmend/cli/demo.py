@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
+from bayesmend._progress import ProgressLine
 from bayesmend.cli.learn import OUTPUTS, facts_of, files_of, summarise
 from bayesmend.cli.options import Folder, option
-from bayesmend.cli.progress import ProgressLine
 from bayesmend.datasets import load_network
 from bayesmend.errors import ParameterError
 from bayesmend.formats.bif import render as render_bif

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from bayesmend import __version__
+from bayesmend._progress import ProgressLine
 from bayesmend.cli.options import MEMORY, Folder, Reading, Search, defaults_of, option
-from bayesmend.cli.progress import ProgressLine
 from bayesmend.cli.terminal import json_text, note, print_json
 from bayesmend.data.states import MISSING_MARKERS, quantity
 from bayesmend.formats.bif import render as render_bif

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from bayesmend import __version__
+from bayesmend._progress import ProgressLine
 from bayesmend.cli.options import Folder, Reading, Search, defaults_of, option
-from bayesmend.cli.progress import ProgressLine
 from bayesmend.cli.terminal import json_text, print_json
 from bayesmend.formats.bif import render as render_bif
 from bayesmend.structure import StructureResult, learn_structure

@@ -1,6 +1,5 @@
 """Cut numbers into intervals, and cut new numbers at the same points."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,7 +8,9 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._entrance import entrance
 from bayesmend._spelling import spell
+from bayesmend._warn import warn
 from bayesmend.data.csv import open_source
 from bayesmend.data.restore import (
     INTERVALS,
@@ -124,6 +125,7 @@ class Discretization:
         return f"Discretization({listing(parts, 4)})"
 
 
+@entrance
 def fit_discretization(
     table: Any,
     cutting: Mapping[str, Cutting],
@@ -286,5 +288,5 @@ def _fit_cuts(
             f"variable {name!r} falls into {len(cuts) + 1} {count} instead of {n_bins},"
             " because many rows share a value."
         )
-        warnings.warn(message, BayesmendWarning, stacklevel=4)
+        warn(message, BayesmendWarning)
     return cuts

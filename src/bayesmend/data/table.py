@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer
+from bayesmend._entrance import entrance
 from bayesmend._files import PathLike, write_chunks
 from bayesmend.data.csv import (
     CsvSource,
@@ -88,6 +89,7 @@ class IncompleteData:
             _set(self, "weights", check_weights(self.weights, self.n_rows))
 
     @classmethod
+    @entrance
     def from_table(
         cls,
         table: Any,
@@ -151,6 +153,7 @@ class IncompleteData:
         return cls(*encode(open_source(table), options))
 
     @classmethod
+    @entrance
     def from_csv(
         cls,
         path: PathLike,
@@ -187,6 +190,7 @@ class IncompleteData:
         return cls(*encode(CsvSource(path, delimiter), options))
 
     @classmethod
+    @entrance
     def from_codes(
         cls,
         codes: NDArray[np.uint8],

@@ -5,6 +5,7 @@ See the README in this folder for where the numbers were published.
 
 from importlib.resources import files
 
+from bayesmend._entrance import entrance
 from bayesmend.errors import ParameterError
 from bayesmend.formats import bif
 from bayesmend.network.network import Network
@@ -25,6 +26,7 @@ def available_networks() -> tuple[str, ...]:
     return tuple(sorted(n.removesuffix(".bif") for n in found if n.endswith(".bif")))
 
 
+@entrance
 def load_network(name: str) -> Network:
     """Return a network that comes with the package.
 

@@ -16,7 +16,7 @@ Any of them may end in ``.gz``.
 import os
 from importlib import import_module
 
-from bayesmend._docs import documented
+from bayesmend._entrance import entrance
 from bayesmend._files import PathLike, file_suffix, write_text
 from bayesmend.errors import ParameterError
 from bayesmend.formats.text import read_source
@@ -35,6 +35,7 @@ MODULES = {
 }
 
 
+@entrance
 def read_network(path: PathLike) -> Network:
     """Read a network; the suffix of the file says in which format.
 
@@ -77,7 +78,7 @@ def read_network(path: PathLike) -> Network:
     return network
 
 
-@documented
+@entrance
 def write_network(network: Network, path: PathLike) -> None:
     """Write a network; the suffix of the file says in which format.
 

@@ -1,13 +1,13 @@
 """From what a file declares to a checked network, with positions in every error."""
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._warn import warn
 from bayesmend.data.encode import check_labels
 from bayesmend.data.states import Label
 from bayesmend.errors import DataError, ProbabilityWarning
@@ -166,7 +166,7 @@ def _normalise(
             f"{source.place(where)}: a row of the table of {name!r} sums to "
             f"{worst!r} instead of 1; it was divided by its sum."
         )
-        warnings.warn(msg, ProbabilityWarning, stacklevel=5)
+        warn(msg, ProbabilityWarning)
     is_rounded = errors > EXACT
     cpt = cpt.copy()
     cpt[is_rounded] /= sums[is_rounded, None]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer
+from bayesmend._entrance import entrance
 from bayesmend._hints import did_you_mean
 from bayesmend._spelling import spell
 from bayesmend.errors import CycleError, ParameterError
@@ -48,6 +49,7 @@ class ParentRules:
         )
 
 
+@entrance
 @dataclass(frozen=True, slots=True)
 class Constraints:
     """Prior knowledge about the arcs of a structure.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bayesmend._entrance import entrance
 from bayesmend.errors import DataError
 from bayesmend.graph.cpdag import Cpdag
 from bayesmend.graph.dag import Dag
@@ -30,6 +31,7 @@ class SkeletonScores:
     f1: float
 
 
+@entrance
 def structural_hamming_distance(a: Dag | Cpdag, b: Dag | Cpdag) -> int:
     """Count the pairs of variables joined differently in two equivalence classes.
 
@@ -64,6 +66,7 @@ def structural_hamming_distance(a: Dag | Cpdag, b: Dag | Cpdag) -> int:
     )
 
 
+@entrance
 def skeleton_scores(learned: Dag | Cpdag, truth: Dag | Cpdag) -> SkeletonScores:
     """Compare the edges of two graphs, whatever their directions.
 

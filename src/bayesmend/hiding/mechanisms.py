@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer, check_number
-from bayesmend._docs import documented
+from bayesmend._entrance import entrance
 from bayesmend._spelling import spell
 from bayesmend.data.states import Label, find_state, listing
 from bayesmend.data.table import IncompleteData
@@ -60,7 +60,7 @@ Grouped: TypeAlias = tuple[NDArray[np.integer], NDArray[np.float64], dict[str, A
 """The group of each row, the log-odds of each group, and the odds for the record."""
 
 
-@documented
+@entrance
 def hide_mcar(
     data: Any,
     rate: float,
@@ -104,7 +104,7 @@ def hide_mcar(
     return punch(table, picks, {"mechanism": "mcar", "rate": rate})
 
 
-@documented
+@entrance
 def hide_mar(
     data: Any,
     rate: float,
@@ -175,6 +175,7 @@ def hide_mar(
     return _hide_by_odds(table, "mar", rate, targets, grouped, generator, strict)
 
 
+@entrance
 def hide_mnar(
     data: Any,
     rate: float,
@@ -227,7 +228,7 @@ def hide_mnar(
     return _hide_by_odds(table, "mnar", rate, targets, grouped, generator, strict)
 
 
-@documented
+@entrance
 def hide_value_per_variable(
     data: Any,
     per_variable: int,
@@ -275,6 +276,7 @@ def hide_value_per_variable(
     return _hide_value(table, targets, number, value, state, seed, strict)
 
 
+@entrance
 def hide_value_of(
     data: Any,
     variable: str,

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayesmend._files import PathLike, write_text
 from bayesmend._spelling import spell
+from bayesmend._warn import warn
 from bayesmend.data.states import MISSING, Label, match_states
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError, ParameterError, ShortfallWarning
@@ -224,7 +224,7 @@ def _report(shortfalls: Sequence[Shortfall], *, strict: bool) -> None:
         )
         raise ParameterError(message)
     message = f"there were too few suitable cells, so all were hidden: {counts}."
-    warnings.warn(message, ShortfallWarning, stacklevel=5)
+    warn(message, ShortfallWarning)
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

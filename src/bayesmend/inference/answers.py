@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend._spelling import spell
+from bayesmend._warn import warn
 from bayesmend.data.states import MISSING, Label, position_of
 from bayesmend.errors import ParameterError, ShortfallWarning
 from bayesmend.inference.conflict import require_possible
@@ -180,7 +180,7 @@ def _warn_of_repeats(
         f"{worst} has samples as good as {effective[worst]:.3g} unweighted ones. "
         f"Raise {spell('n_samples')}."
     )
-    warnings.warn(msg, ShortfallWarning, stacklevel=4)
+    warn(msg, ShortfallWarning)
 
 
 def hole_distributions(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_choice, check_goes_with, check_integer
-from bayesmend._docs import documented
+from bayesmend._entrance import entrance
 from bayesmend._spelling import spell
 from bayesmend.data.cells import CompletedCells
 from bayesmend.data.discretize import Cutting, Discretization
@@ -133,7 +133,7 @@ class Imputation:
         return f"Imputation({self.method}, {n_cells:,} cells{tables})"
 
 
-@documented
+@entrance
 def impute(
     network: Network,
     data: Any,

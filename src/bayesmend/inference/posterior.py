@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer
-from bayesmend._docs import documented
+from bayesmend._entrance import entrance
 from bayesmend.data.table import IncompleteData
 from bayesmend.inference.align import read_for
 from bayesmend.inference.answers import (
@@ -77,7 +77,7 @@ class MostProbable:
         return f"MostProbable({n_rows:,} rows, {n_missing:,} missing cells)"
 
 
-@documented
+@entrance
 def most_probable(
     network: Network,
     data: Any,
@@ -147,6 +147,7 @@ def most_probable(
     )
 
 
+@entrance
 def marginals(
     network: Network,
     data: Any,
@@ -194,6 +195,7 @@ def marginals(
     return find_marginals(network, new.cells, engine, targets)
 
 
+@entrance
 def log_evidence(
     network: Network,
     data: Any,
@@ -235,7 +237,7 @@ def log_evidence(
     return weigher(network, new.cells, engine).marginals(none).log_evidence
 
 
-@documented
+@entrance
 def draw_completions(
     network: Network,
     data: Any,

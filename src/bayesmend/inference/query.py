@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._columns import in_columns, show_probability
-from bayesmend._docs import documented
+from bayesmend._entrance import entrance
 from bayesmend._spelling import spell
 from bayesmend.data.states import (
     MISSING,
@@ -166,7 +166,7 @@ class Answer:
         return rows
 
 
-@documented
+@entrance
 def query(
     network: Network,
     targets: str | Sequence[str] | None = None,

@@ -7,7 +7,8 @@ from typing import Any, Literal, get_args
 
 from bayesmend._checks import check_choice, check_goes_with
 from bayesmend._clock import Clock, Progress
-from bayesmend._docs import documented
+from bayesmend._entrance import entrance
+from bayesmend._progress import told
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import InferenceError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike
@@ -35,7 +36,7 @@ _AUTO_SECONDS = 60.0
 _MANY_CELLS, _LARGE_SHARE = 100, 0.05
 
 
-@documented
+@entrance
 def learn(
     data: Any,
     *,
@@ -52,7 +53,7 @@ def learn(
     max_memory: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> LearnResult:
     """Learn a network from an incomplete table, and mend the table.
 
@@ -104,6 +105,7 @@ def learn(
     >>> result.completed.n_missing
     0
     """
+    progress = told(progress)
     check_choice("method", method, METHODS)
     check_solver(solver)
     _check_options(method, solver, locality=locality, gap=gap, max_memory=max_memory)

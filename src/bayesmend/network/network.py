@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend._checks import check_integer
-from bayesmend._docs import documented
+from bayesmend._entrance import entrance
 from bayesmend.data.encode import check_labels
 from bayesmend.data.states import Label, as_label, position_of
 from bayesmend.data.table import IncompleteData, require_complete
@@ -94,6 +94,7 @@ class Network:
         object.__setattr__(self, "cpts", cpts)
 
     @classmethod
+    @entrance
     def fit(
         cls,
         dag: Dag,
@@ -218,7 +219,7 @@ class Network:
         """Tell whether `x` and `y` are independent; see :meth:`Dag.d_separated`."""
         return self.dag.d_separated(x, y, given)
 
-    @documented
+    @entrance
     def sample(
         self, n_rows: int, *, seed: Seed = None, n_threads: int = 0
     ) -> IncompleteData:
@@ -247,7 +248,7 @@ class Network:
         cells.flags.writeable = False  # so that it need not be copied
         return IncompleteData.from_codes(cells.T, names=self.names, states=self.states)
 
-    @documented
+    @entrance
     def log_likelihood(self, data: Any, *, n_threads: int = 0) -> NDArray[np.float64]:
         """Return the log-probability of each row of a complete table.
 

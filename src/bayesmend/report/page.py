@@ -5,6 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 
+from bayesmend._entrance import entrance
 from bayesmend._files import write_text
 from bayesmend.learning.result import LearnResult
 from bayesmend.report.chart import draw_trace
@@ -17,6 +18,7 @@ from bayesmend.report.words import certificate, number, stopping, sureness
 __all__ = ["render_report", "write_report"]
 
 
+@entrance
 def write_report(
     result: LearnResult,
     path: str | os.PathLike[str],
@@ -53,6 +55,7 @@ def write_report(
     write_text(path, render_report(result, title=title, notes=notes))
 
 
+@entrance
 def render_report(
     result: LearnResult,
     *,

@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesmend import _core
 from bayesmend._checks import check_choice, check_integer, check_number
-from bayesmend._docs import documented
+from bayesmend._entrance import entrance
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
@@ -30,7 +30,7 @@ _EXHAUSTIVE_SECONDS = 20.0
 _MAX_SETS = 5000
 
 
-@documented
+@entrance
 def candidate_parents(
     data: Any,
     *,

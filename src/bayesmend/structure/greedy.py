@@ -9,7 +9,8 @@ import numpy as np
 from bayesmend import _core
 from bayesmend._checks import check_integer
 from bayesmend._clock import Clock, Progress
-from bayesmend._docs import documented
+from bayesmend._entrance import entrance
+from bayesmend._progress import told
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
 from bayesmend.graph.dag import Dag
@@ -24,7 +25,7 @@ RESTARTS = 100
 """Climbs from random changes of the best DAG, unless told otherwise."""
 
 
-@documented
+@entrance
 def climb(
     data: Any,
     *,
@@ -39,7 +40,7 @@ def climb(
     time_limit: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Solution:
     """Climb from a DAG by adding, deleting and reversing arcs.
 
@@ -68,6 +69,7 @@ def climb(
     >>> climb(data, seed=1).dag
     Dag(8 variables, ... arcs)
     """
+    progress = told(progress)
     scorer = FamilyScorer(data, score=score, ess=ess, n_threads=n_threads)
     rules = Constraints.of(constraints).rules(
         scorer.data.names, max_parents=max_parents

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Progress
-from bayesmend._docs import documented
+from bayesmend._entrance import entrance
+from bayesmend._progress import told
 from bayesmend.errors import MissingDependencyError
 from bayesmend.graph.dag import Dag
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["solve_ilp"]
 
 
-@documented
+@entrance
 def solve_ilp(
     parent_sets: ParentSets,
     *,
@@ -41,7 +42,7 @@ def solve_ilp(
     start: Dag | None = None,
     seed: Seed = None,
     n_threads: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Solution:
     """Find the best DAG made of candidate parent sets, and prove it.
 
@@ -58,8 +59,9 @@ def solve_ilp(
         Same seed, same answer, when no time limit strikes.
     n_threads : int, default=0
         Taken because every solver takes it; SCIP runs on one thread.
-    progress : callable, optional
-        Told (what with the bound, best score, seconds), at most ten times a second.
+    progress : bool or callable, optional
+        True shows on stderr what goes on; a callable is told (what with the bound, best
+        score, seconds), at most ten times a second.
 
     Returns
     -------
@@ -80,6 +82,7 @@ def solve_ilp(
     >>> solution.dag.arcs, solution.score, solution.status
     ((('b', 'a'),), -6.0, 'optimal')
     """
+    progress = told(progress)
     _check(time_limit, gap, node_limit)
     begun = time.perf_counter()
     run = _Run(parent_sets, begun, math.inf if time_limit is None else time_limit)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bayesmend._clock import Clock, Progress
-from bayesmend._docs import documented
+from bayesmend._entrance import entrance
+from bayesmend._progress import told
 from bayesmend.data.table import IncompleteData
 from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
 from bayesmend.graph.dag import Dag
@@ -43,7 +44,7 @@ class StructureResult(Solution):
     network: Network
 
 
-@documented
+@entrance
 def learn_structure(
     data: Any,
     *,
@@ -56,7 +57,7 @@ def learn_structure(
     time_limit: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> StructureResult:
     """Learn the structure of a network from complete data.
 
@@ -84,6 +85,7 @@ def learn_structure(
     >>> result.status, result.solver
     ('optimal', 'subsets')
     """
+    progress = told(progress)
     clock = Clock(time_limit)
     check_solver(solver)
     table = IncompleteData.from_table(data)

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from bayesmend import _core
 from bayesmend._checks import check_integer
 from bayesmend._clock import Clock, Progress
-from bayesmend._docs import documented
+from bayesmend._entrance import entrance
+from bayesmend._progress import told
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
@@ -24,7 +25,7 @@ from bayesmend.structure.solution import (
 __all__ = ["solve_order"]
 
 
-@documented
+@entrance
 def solve_order(
     parent_sets: ParentSets,
     *,
@@ -35,7 +36,7 @@ def solve_order(
     max_window: int = 3,
     seed: Seed = None,
     n_threads: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Solution:
     """Find a good DAG among many variables.
 
@@ -76,6 +77,7 @@ def solve_order(
     >>> solve_order(sets, seed=1).score
     -6.0
     """
+    progress = told(progress)
     clock = Clock(time_limit)
     check_integer("restarts", restarts, 1)
     check_integer("max_window", max_window, 1)

@@ -10,7 +10,8 @@ from typing import Any
 
 from bayesmend._checks import check_choice
 from bayesmend._clock import Clock, Progress, available_memory
-from bayesmend._docs import documented
+from bayesmend._entrance import entrance
+from bayesmend._progress import told
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
@@ -37,7 +38,7 @@ _ILP_SECONDS = 60.0
 _FIRST_PATIENCE = 20
 
 
-@documented
+@entrance
 def solve(
     parent_sets: ParentSets,
     *,
@@ -46,7 +47,7 @@ def solve(
     start: Dag | None = None,
     seed: Seed = None,
     n_threads: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Solution:
     """Choose one candidate parent set per variable so that the graph has no cycle.
 
@@ -81,6 +82,7 @@ def solve(
     >>> solution.chosen
     'subsets: 2 variables'
     """
+    progress = told(progress)
     if callable(solver):
         return _solve_by_callable(parent_sets, solver)
     seed = as_generator(seed)
@@ -160,6 +162,7 @@ def check_solver(solver: Solver) -> None:
         check_choice("solver", solver, (*SOLVERS, "greedy"))
 
 
+@entrance
 def choose_solver(n_vars: int, n_sets: int) -> tuple[str, str]:
     """Return the solver that `auto` takes at this size, and why.
 

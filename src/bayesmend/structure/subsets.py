@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from bayesmend import _core
 from bayesmend._checks import check_integer
 from bayesmend._clock import Clock, Progress, available_memory
-from bayesmend._docs import documented
+from bayesmend._entrance import entrance
+from bayesmend._progress import told
 from bayesmend._spelling import spell
 from bayesmend.errors import ParameterError
 from bayesmend.outcome import Certificate, Stopped
@@ -21,13 +22,13 @@ __all__ = ["best_through", "solve_subsets", "subsets_memory"]
 _MAX_VARS = 30
 
 
-@documented
+@entrance
 def solve_subsets(
     parent_sets: ParentSets,
     *,
     time_limit: float | None = None,
     n_threads: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Solution:
     """Find a best DAG, exactly, in time and memory that double with every variable.
 
@@ -53,6 +54,7 @@ def solve_subsets(
     >>> solve_subsets(sets)
     Solution(optimal, score=-6.000, n_arcs=1, solver='subsets', ...)
     """
+    progress = told(progress)
     clock = Clock(time_limit)
     if parent_sets.n_vars == 0:
         return _solution(parent_sets, np.zeros(0, np.int64), 0.0, clock)
@@ -68,7 +70,7 @@ def solve_subsets(
     return _solution(parent_sets, found.choices, found.score, clock)
 
 
-@documented
+@entrance
 def best_through(parent_sets: ParentSets, *, n_threads: int = 0) -> NDArray[np.float64]:
     """Return for each candidate the score of the best DAG that uses it.
 
@@ -99,6 +101,7 @@ def best_through(parent_sets: ParentSets, *, n_threads: int = 0) -> NDArray[np.f
     return found.best_through
 
 
+@entrance
 def subsets_memory(n_vars: int, *, through: bool = False) -> float:
     """Count the bytes that the tables for `n_vars` variables take."""
     return float(_core.subsets_memory(n_vars, through))

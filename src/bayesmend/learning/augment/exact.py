@@ -10,7 +10,8 @@ import numpy as np
 from bayesmend import _core
 from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Clock, Progress, available_memory
-from bayesmend._docs import documented
+from bayesmend._entrance import entrance
+from bayesmend._progress import told
 from bayesmend.data.table import IncompleteData
 from bayesmend.graph.constraints import Constraints, ConstraintsLike
 from bayesmend.learning.augment.answer import assemble, note_of, trace_of
@@ -29,7 +30,7 @@ from bayesmend.seed import Seed, as_generator
 __all__ = ["learn_exact"]
 
 
-@documented
+@entrance
 def learn_exact(
     data: Any,
     *,
@@ -44,7 +45,7 @@ def learn_exact(
     node_limit: int | None = None,
     seed: Seed = None,
     n_threads: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> LearnResult:
     """Find the structure and the completion of highest score, and prove it.
 
@@ -80,6 +81,7 @@ def learn_exact(
     >>> result.status, result.bound == result.score
     ('optimal', True)
     """
+    progress = told(progress)
     clock = Clock(time_limit)
     check_number("gap", gap, unit="nats", least=0)
     if node_limit is not None:

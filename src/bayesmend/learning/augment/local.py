@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from bayesmend import _core
 from bayesmend._checks import check_integer
 from bayesmend._clock import Clock, Progress, available_memory
-from bayesmend._docs import documented
+from bayesmend._entrance import entrance
+from bayesmend._progress import told
 from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
@@ -36,7 +37,7 @@ __all__ = ["learn_local"]
 _EXACT_VARS = 20
 
 
-@documented
+@entrance
 def learn_local(
     data: Any,
     *,
@@ -52,7 +53,7 @@ def learn_local(
     time_limit: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> LearnResult:
     """Climb to a structure and a completion that no small change improves.
 
@@ -96,6 +97,7 @@ def learn_local(
     >>> bm.learn_local(incomplete, seed=1).status
     '1-local optimum'
     """
+    progress = told(progress)
     clock = Clock(time_limit)
     check_integer("locality", locality, 1)
     check_integer("restarts", restarts, 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -11,8 +10,10 @@ from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Clock, Progress
-from bayesmend._docs import documented
+from bayesmend._entrance import entrance
+from bayesmend._progress import told
 from bayesmend._spelling import spell
+from bayesmend._warn import warn
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ConvergenceWarning
 from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
@@ -36,7 +37,7 @@ __all__ = ["complete_by_em", "learn_em"]
 _FEW_STEPS, _COARSE = 5, 1e-3
 
 
-@documented
+@entrance
 def learn_em(
     data: Any,
     *,
@@ -54,7 +55,7 @@ def learn_em(
     time_limit: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> LearnResult:
     """Learn a network from an incomplete table by structural EM, and mend the table.
 
@@ -104,6 +105,7 @@ def learn_em(
     >>> all(np.diff(step.log_likelihood).min(initial=0) >= 0 for step in result.trace)
     True
     """
+    progress = told(progress)
     check_starts(starts)
     check_number("tol", tol, above=0, finite=True)
     check_integer("restarts", restarts)
@@ -141,7 +143,7 @@ def learn_em(
             f"structural EM stopped at max_iter={max_iter} steps from a start before "
             "it settled. Raise max_iter."
         )
-        warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+        warn(msg, ConvergenceWarning)
     try:
         return _assemble(search, method)
     except KeyboardInterrupt:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,8 @@ from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Clock
-from bayesmend._docs import documented
+from bayesmend._entrance import entrance
+from bayesmend._warn import warn
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ConvergenceWarning, DataError
@@ -69,7 +69,7 @@ class ParameterFit:
         )
 
 
-@documented
+@entrance
 def fit_parameters(
     dag: Dag,
     data: Any,
@@ -146,7 +146,7 @@ def fit_parameters(
             f"expectation-maximisation stopped at max_iter={max_iter} with gain "
             f"{gain:.2g}. Raise max_iter."
         )
-        warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+        warn(msg, ConvergenceWarning)
     return ParameterFit(
         table.with_cpts(dag, fitted.cpts),
         tuple(fitted.log_likelihood.tolist()),

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer
 from bayesmend._docs import documented
+from bayesmend._entrance import entrance
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.formats.jkl import write_jkl
@@ -305,7 +306,7 @@ class Reduction:
         )
 
 
-@documented
+@entrance
 def reduce_to_complete(
     data: Any,
     *,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesmend._clock import Clock, Progress
-from bayesmend._docs import documented
+from bayesmend._entrance import entrance
+from bayesmend._progress import told
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 from bayesmend.graph.dag import Dag
@@ -44,7 +45,7 @@ class ReductionResult(Solution):
     completed: IncompleteData
 
 
-@documented
+@entrance
 def solve_reduction(
     reduction: Reduction,
     *,
@@ -52,7 +53,7 @@ def solve_reduction(
     time_limit: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> ReductionResult:
     """Find the best structure and completion that a reduction considers.
 
@@ -78,6 +79,7 @@ def solve_reduction(
     >>> result.status, result.completed.to_table()["b"], round(result.score, 3)
     ('optimal', ['u', 'u', 'v', 'v'], -5.504)
     """
+    progress = told(progress)
     clock, generator = Clock(time_limit), as_generator(seed)
     sets, paid = reduction.parent_sets, reduction.n_cells * reduction.penalty
     # A pair to start from: what scores less leaves some cell with two states.

@@ -1,0 +1,57 @@
+"""What all public functions have in common: how they receive what they are given."""
+
+from __future__ import annotations
+
+import inspect
+from functools import wraps
+from typing import Any, TypeVar
+
+from bayesmend._docs import documented
+from bayesmend._hints import did_you_mean
+from bayesmend._progress import ProgressLine
+from bayesmend.errors import UnknownParameterError
+
+__all__ = ["entrance"]
+
+_T = TypeVar("_T")
+
+
+def entrance(function: _T) -> _T:
+    """Make a public function that knows what its callers may mean.
+
+    An unknown parameter is answered with ours of the same meaning, or the nearest;
+    ``progress=True`` shows a line on stderr; the docstring is `documented`.
+
+    Examples
+    --------
+    >>> @entrance
+    ... def learn(data, *, seed=None):
+    ...     '''Learn.'''
+    >>> learn([], random_state=1)
+    Traceback (most recent call last):
+    ...
+    bayesmend.errors.UnknownParameterError: learn() has no parameter 'random_state'. ...
+    """
+    inner: Any = documented(function)
+    if isinstance(inner, type):
+        inner.__init__ = entrance(inner.__init__)  # type: ignore[misc]
+        return function
+    names = list(inspect.signature(inner).parameters)
+    known = frozenset(names)
+
+    @wraps(inner)
+    def call(*args: Any, **options: Any) -> Any:
+        for name in options:
+            if name not in known:
+                shown = inner.__qualname__.removesuffix(".__init__")
+                ours = [name for name in names if name not in ("self", "cls")]
+                hint = did_you_mean(name, ours)
+                msg = f"{shown}() has no parameter {name!r}. {hint}"
+                raise UnknownParameterError(msg)
+        if options.get("progress") is True:
+            with ProgressLine(everywhere=True) as line:
+                return inner(*args, **{**options, "progress": line})
+        return inner(*args, **options)
+
+    entered: Any = call
+    return entered  # type: ignore[no-any-return]
