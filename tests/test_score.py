@@ -10,6 +10,7 @@ from support import oracle
 
 from bayesmend import Dag, IncompleteData, _core
 from bayesmend.errors import DataError, ParameterError
+from bayesmend.learning import reduce_to_complete
 from bayesmend.score import (
     Families,
     FamilyScorer,
@@ -267,3 +268,14 @@ def test_threads_below_zero_are_refused():
     data = make_data([[0]], [2])
     with pytest.raises(ParameterError, match="n_threads must be an integer >= 0"):
         FamilyScorer(data, n_threads=-1)
+
+
+@pytest.mark.parametrize("kind", ["k2", "bic", "aic", "loglik"])
+def test_a_sample_size_that_a_score_would_ignore_is_refused(kind):
+    table, dag = {"a": ["x", "y"]}, Dag(("a",), ((),))
+    with pytest.raises(
+        ParameterError, match=f"ess=2 goes with score='bdeu'. Got '{kind}"
+    ):
+        dag_score(dag, table, score=kind, ess=2)
+    with pytest.raises(ParameterError, match="ess=2 goes with score='bdeu'"):
+        reduce_to_complete(table, score=kind, ess=2)

@@ -10,7 +10,7 @@ import numpy as np
 from bayesmend._spelling import spell
 from bayesmend.errors import ParameterError
 
-__all__ = ["check_choice", "check_goes_with", "check_integer", "check_number", "some"]
+__all__ = ["check_choice", "check_goes_with", "check_integer", "check_number"]
 
 
 def check_integer(name: str, value: object, least: int = 0) -> int:
@@ -117,17 +117,3 @@ def check_goes_with(
         needed = " or ".join(spell(parameter, choice) for choice in choices)
         msg = f"{spell(name, value)} goes with {needed}. Got {chosen!r} instead."
         raise ParameterError(msg)
-
-
-def some(names: Sequence[str]) -> str:
-    """Return the first few names, for a message.
-
-    Examples
-    --------
-    >>> some(["a", "b"])
-    'a, b'
-    >>> some([f"x{i}" for i in range(9)])
-    'x0, x1, x2, x3, x4, ... (9 in all)'
-    """
-    shown = ", ".join(names[:5])
-    return shown if len(names) <= 5 else f"{shown}, ... ({len(names)} in all)"

@@ -53,7 +53,7 @@ progress : bool or callable, optional
 """,
     "score": """\
 score : Score or str, default="bdeu"
-    The rule, or its name: bdeu, k2, bic, aic.
+    The rule, or its name: bdeu, k2, bic, aic or loglik.
 """,
     "seed": """\
 seed : int, Generator or None

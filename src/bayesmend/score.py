@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend._checks import check_choice, check_integer, check_number
+from bayesmend._checks import check_choice, check_goes_with, check_integer, check_number
 from bayesmend._docs import documented
 from bayesmend._entrance import entrance
 from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData, require_complete
 from bayesmend.errors import DataError, ParameterError
-from bayesmend.graph.dag import Dag
+from bayesmend.graph.dag import Dag, check_dag
 
 __all__ = [
     "Families",
@@ -49,7 +49,8 @@ class Score:
         with one pseudo-count per cell. ``bic`` and ``aic``: log-likelihood less
         ``log(n_rows) / 2`` or 1 per free parameter. ``loglik``: log-likelihood alone.
     ess : float, default=1.0
-        Equivalent sample size of ``bdeu``; the others ignore it.
+        Equivalent sample size of ``bdeu``, and of the parameters that are learned by
+        any of them.
     arc_penalty : float, default=0.0
         Structure prior: taken off the score for every arc.
 
@@ -184,7 +185,7 @@ class FamilyScorer:
     ) -> None:
         table = IncompleteData.from_table(data)
         require_complete(table, "a score")
-        self.data, self.score = table, Score.of(score, ess=ess)
+        self.data, self.score = table, rule_for_scores(score, ess)
         self.n_threads = check_integer("n_threads", n_threads)
         self.core = _core.Scorer(
             table.codes.T,
@@ -193,8 +194,8 @@ class FamilyScorer:
             core_rule(self.score),
         )
 
-    @documented
     @classmethod
+    @documented
     def expecting(
         cls,
         data: IncompleteData,
@@ -250,6 +251,7 @@ class FamilyScorer:
 
     def dag(self, dag: Dag) -> float:
         """Score a DAG: the sum over its families, matched by variable names."""
+        check_dag(dag)
         missing = sorted(set(self.data.names).symmetric_difference(dag.names))
         if missing:
             msg = f"the DAG and the data differ in the variables {', '.join(missing)}."
@@ -352,6 +354,7 @@ def dag_score(
     >>> round(dag_score(Dag.from_arcs(["x0", "x1"], [("x0", "x1")]), data), 3)
     -3.466
     """
+    check_dag(dag)
     return FamilyScorer(data, score=score, ess=ess).dag(dag)
 
 
@@ -405,6 +408,22 @@ def count_family(
     return _core.family_counts(
         data.codes.T, data.card, weights_of(data), child, members
     )
+
+
+def rule_for_scores(score: Score | str, ess: float | None) -> Score:
+    """Return a rule where no parameters are fitted: only ``bdeu`` has a use for `ess`.
+
+    Examples
+    --------
+    >>> rule_for_scores("bic", 2.0)
+    Traceback (most recent call last):
+    ...
+    bayesmend.errors.ParameterError: ess=2 goes with score='bdeu'. Got 'bic' instead.
+    """
+    rule = Score.of(score, ess=ess)
+    if ess is not None:
+        check_goes_with("ess", ess, "score", rule.kind, ("bdeu",))
+    return rule
 
 
 def core_rule(score: Score) -> _core.ScoreRule:

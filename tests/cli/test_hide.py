@@ -77,6 +77,10 @@ def test_hide_checks_both_outputs_first(asia, tmp_path):
         (["--mar", "0.1"], "--mar needs --depends-on."),
         (["--variable", "smoke", "--value", "yes"], "--variable needs --count."),
         (["--mcar", "0.1", "--odds", "a=b:1"], "--odds does not go with --mcar."),
+        (  # the first of several, in the order of the help
+            ["--mcar", "0.1", "--strict", "--strength", "2", "--count", "3"],
+            "--count does not go with --mcar.",
+        ),
         (["--mnar", "0.1", "--count", "2"], "--count does not go with --mnar."),
         (["--mcar", "0.1", "--json"], "--json needs --out"),
         (["--mcar", "much"], "--mcar"),

@@ -338,7 +338,7 @@ def test_a_table_without_holes_runs_and_says_so(tmp_path):
     result = run("learn", path, "--out", tmp_path / "out")
     assert result.exit_code == 0
     assert result.stderr == (
-        "Note: no value is missing: this is plain structure learning.\n"
+        "Note: no cell is missing: this is plain structure learning.\n"
     )
     assert result.stdout.startswith("optimal. No structure scores higher: proven.\n")
     assert "0 of 800 cells mended\n" in result.stdout

@@ -6,6 +6,7 @@ from hypothesis import given
 from support import oracle
 from support.strategies import dags
 
+import bayesmend as bm
 from bayesmend import Dag, structural_hamming_distance
 from bayesmend.errors import CycleError, DataError, ParameterError
 from bayesmend.graph import Cpdag
@@ -120,6 +121,20 @@ def test_parents_must_fit_the_names():
 def test_a_matrix_must_be_square():
     with pytest.raises(ParameterError, match=r"shape \(2, 2\).*Got shape \(2, 3\)"):
         Dag.from_matrix(np.zeros((2, 3)), "ab")
+
+
+@pytest.mark.parametrize(
+    "takes_a_graph", [bm.dag_score, bm.Network.fit, bm.fit_parameters]
+)
+def test_what_is_no_graph_is_refused(takes_a_graph):
+    network = bm.load_network("asia")
+    data = network.sample(20, seed=1)
+    with pytest.raises(
+        ParameterError, match=r"of type Network instead: pass its \.dag"
+    ):
+        takes_a_graph(network, data)
+    with pytest.raises(ParameterError, match=r"of type IncompleteData instead\.$"):
+        takes_a_graph(data, network.dag)
 
 
 def test_text_and_dot_of_a_graph():

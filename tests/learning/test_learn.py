@@ -101,7 +101,7 @@ def test_complete_data_are_plain_structure_learning():
     result = learn(table)
     assert result.score == pytest.approx(learn_structure(table).score)
     assert result.detail["note"] == (
-        "no value is missing: this is plain structure learning"
+        "no cell is missing: this is plain structure learning"
     )
     assert (result.status, len(result.cells)) == ("optimal", 0)
 

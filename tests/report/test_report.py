@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayesmend as bm
+from bayesmend.errors import ParameterError
 from bayesmend.outcome import Certificate, Stopped
 from bayesmend.report import render_report
 from bayesmend.report.chart import draw_trace
@@ -297,3 +298,9 @@ def test_a_result_of_em_is_told_by_probabilities():
     assert "log-likelihood" in page
     assert "nothing is proven" in page
     assert page.count("<circle") == len(result.trace)
+
+
+def test_only_what_learning_returns_is_shown(tmp_path):
+    found = bm.learn_structure({"a": [0, 1, 0, 1], "b": [0, 1, 0, 0]})
+    with pytest.raises(ParameterError, match=r"a LearnResult.*Got StructureResult"):
+        bm.write_report(found, tmp_path / "report.html")

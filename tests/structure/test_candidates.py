@@ -115,10 +115,8 @@ def test_constrained_candidates_equal_brute_force(table, kind, method, draw):
 def test_promising_candidates_with_a_large_budget_are_all(table, kind, limit):
     data = table_of(*table)
     everything, promising = (
-        candidate_parents(
-            data, score=kind, max_parents=limit, search=method, max_sets=10**6
-        )
-        for method in ("all", "promising")
+        candidate_parents(data, score=kind, max_parents=limit, search=method, **most)
+        for method, most in (("all", {}), ("promising", {"max_sets": 10**6}))
     )
     for child in range(data.n_vars):
         one, two = (dict(map(reversed, s.of(child))) for s in (everything, promising))
@@ -157,17 +155,16 @@ def test_without_rows_only_the_empty_set_is_left(kind, method):
     assert [[members for _, members in found.of(v)] for v in range(3)] == [[()]] * 3
 
 
-@pytest.mark.parametrize("method", ["all", "promising"])
+@pytest.mark.parametrize(
+    "how", [{"search": "all"}, {"search": "promising", "max_sets": 60}]
+)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_same_candidates_for_any_number_of_threads(method, weighted):
+def test_the_same_candidates_for_any_number_of_threads(how, weighted):
     card = [2, 3, 2, 4, 2, 2, 3, 5, 2]
     rows = linked_rows(card, 400, seed=5)
     weights = np.random.default_rng(1).random(400) if weighted else None
     data = table_of(rows, card, weights)
-    first, *others = (
-        candidate_parents(data, search=method, max_sets=60, n_threads=n)
-        for n in (1, 4, 7)
-    )
+    first, *others = (candidate_parents(data, **how, n_threads=n) for n in (1, 4, 7))
     assert all(other == first for other in others)
 
 
@@ -204,12 +201,14 @@ def test_candidates_within_a_time_limit_hold_the_empty_set_and_the_seed():
     assert all(found.find(v, []) >= 0 for v in range(60))
 
 
-@pytest.mark.parametrize("method", ["all", "promising"])
-def test_ctrl_c_ends_the_search_for_candidates_at_once(method):
+@pytest.mark.parametrize(
+    "how", [{"search": "all"}, {"search": "promising", "max_sets": 10**7}]
+)
+def test_ctrl_c_ends_the_search_for_candidates_at_once(how):
     card = [3] * 70
     data = table_of(linked_rows(card, 50_000, seed=2), card)
     with ctrl_c_after(0.3, raises=True):
-        candidate_parents(data, search=method, max_sets=10**7, max_parents=4)
+        candidate_parents(data, **how, max_parents=4)
 
 
 def test_auto_scores_everything_where_that_is_quick():
@@ -231,6 +230,8 @@ def test_auto_scores_everything_where_that_is_quick():
         ({"max_sets": 0}, "max_sets must be an integer >= 1. Got 0"),
         ({"max_sets": 1.5}, "max_sets must be an integer >= 1. Got 1.5"),
         ({"time_limit": 0}, "time_limit must be a number of seconds > 0. Got 0"),
+        ({"search": "all", "max_sets": 9}, "max_sets=9 goes with search='promising'"),
+        ({"search": "all", "time_limit": 1}, "time_limit=1 goes with search='promi"),
         ({"max_parents": -1}, "max_parents must be an integer >= 0"),
         ({"score": "mdl"}, "score must be one of bdeu, k2, bic, aic, loglik"),
         ({"ess": 0}, "ess must be a finite number > 0"),

@@ -256,6 +256,10 @@ def test_missing_cells_are_refused():
         ({"ess": -1.0}, "ess must be a finite number > 0"),
         ({"max_parents": -1}, "max_parents must be an integer >= 0"),
         ({"max_sets": 0}, "max_sets must be an integer >= 1"),
+        (
+            {"max_sets": 9, "solver": "greedy"},
+            "max_sets=9 has no part in solver='greedy', which climbs on the data",
+        ),
         ({"time_limit": 0}, "time_limit must be a number of seconds > 0"),
         ({"seed": -1}, "seed must be an integer >= 0"),
         ({"n_threads": -1}, "n_threads must be an integer >= 0"),

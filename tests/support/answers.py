@@ -490,11 +490,11 @@ def add_structure():
         lambda: learn_structure(sampled("lucas", 100), max_sets=40, seed=3),
         structure_of,
     )
-    for search in ("all", "promising"):
+    for search, most in (("all", {}), ("promising", {"max_sets": 50})):
         case(
             f"candidate parents: {search}",
-            lambda s=search: candidates(
-                sampled("asia", 100), search=s, max_parents=3, max_sets=50
+            lambda s=search, m=most: candidates(
+                sampled("asia", 100), search=s, max_parents=3, **m
             ),
             sets_of,
         )

@@ -151,9 +151,10 @@ def hide(
 def _check_goes_with(mechanism: str, given: dict[str, Any]) -> None:
     """Compare options with the parameters of the function they are for."""
     _, _, *accepted = inspect.signature(_MECHANISMS[mechanism]).parameters.values()
-    for name in given.keys() - {mechanism, *(p.name for p in accepted)}:
-        message = f"{spell(name)} does not go with {spell(mechanism)}."
-        raise UsageError(message)
+    for name in given:
+        if name not in {mechanism, *(p.name for p in accepted)}:
+            message = f"{spell(name)} does not go with {spell(mechanism)}."
+            raise UsageError(message)
     for parameter in accepted:
         if parameter.default is parameter.empty and parameter.name not in given:
             message = f"{spell(mechanism)} needs {spell(parameter.name)}."

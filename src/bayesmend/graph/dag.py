@@ -26,7 +26,7 @@ from bayesmend.graph.cpdag import (
 )
 from bayesmend.graph.relations import are_separated, children_of, moral_graph, reach
 
-__all__ = ["Cpdag", "Dag"]
+__all__ = ["Cpdag", "Dag", "check_dag"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -320,6 +320,22 @@ class Dag:
             else name
             for name, members in zip(self.names, self.parents, strict=True)
         )
+
+
+def check_dag(dag: object) -> None:
+    """Raise ``ParameterError`` unless it is a graph.
+
+    Examples
+    --------
+    >>> check_dag("a -> b")
+    Traceback (most recent call last):
+    ...
+    bayesmend.errors.ParameterError: dag must be a Dag. Got an object of type str ...
+    """
+    if not isinstance(dag, Dag):
+        msg = f"dag must be a Dag. Got an object of type {type(dag).__name__} instead"
+        has_one = isinstance(getattr(dag, "dag", None), Dag)
+        raise ParameterError(f"{msg}: pass its .dag." if has_one else f"{msg}.")
 
 
 def find_cycle(parents: Sequence[Sequence[int]]) -> list[int] | None:

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend._checks import some
 from bayesmend._spelling import spell
-from bayesmend.data.states import MISSING
+from bayesmend.data.states import MISSING, listing
 from bayesmend.errors import InferenceError
 from bayesmend.network.flat import flatten
 from bayesmend.network.network import Network
@@ -46,8 +45,8 @@ def require_possible(
     shown = evidence_words(network, find_conflict(network, cells[:, row]))
     msg = (
         f"row {row} is impossible in this network: {shown} has probability zero. "
-        "Correct the row, or estimate the network with estimate='posterior', which "
-        "leaves no zeros."
+        f"Correct the row, or estimate the network with "
+        f"{spell('estimate', 'posterior')}, which leaves no zeros."
     )
     raise InferenceError(msg)
 
@@ -68,15 +67,14 @@ def find_conflict(network: Network, row: NDArray[np.uint8]) -> NDArray[np.uint8]
 
 def evidence_words(network: Network, row: NDArray[np.uint8]) -> str:
     """Return the evidence of a row as ``name=state, ...``."""
-    return some(
-        [
-            f"{name}={labels[code]}"
-            for name, labels, code in zip(
-                network.names, network.states, row.tolist(), strict=True
-            )
-            if code != MISSING
-        ]
+    evidence = (
+        f"{name}={labels[code]}"
+        for name, labels, code in zip(
+            network.names, network.states, row.tolist(), strict=True
+        )
+        if code != MISSING
     )
+    return listing(evidence, 5)
 
 
 def _impossible_family(network: Network, row: NDArray[np.uint8]) -> NDArray[np.uint8]:

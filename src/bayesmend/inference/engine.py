@@ -21,9 +21,9 @@ from bayesmend._checks import (
     check_goes_with,
     check_integer,
     check_number,
-    some,
 )
 from bayesmend._spelling import spell
+from bayesmend.data.states import listing
 from bayesmend.errors import InferenceError
 from bayesmend.network.flat import flatten
 from bayesmend.network.network import Network
@@ -134,7 +134,7 @@ class Engine:
             msg = (
                 f"exact inference would need a table of {_count(size.largest)} entries "
                 f"({_size(_BYTES_PER_ENTRY * size.largest)}) over {len(size.scope)} "
-                f"variables ({some([names[v] for v in size.scope])}), and "
+                f"variables ({listing((names[v] for v in size.scope), 5)}), and "
                 f"{_size(n_bytes)} in all, which is more than {limit}. Give more "
                 f"evidence, {way_out}{self.remedy}."
             )

@@ -78,7 +78,7 @@ def learn(
     restarts : int, default=10
         Starts of the local search drawn at random, beside the one from the modes.
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
-        Structure solver of ``local``; see `learn_local`.
+        Structure solver of ``local`` and ``em``; see `learn_local` and `learn_em`.
     {constraints}
     gap : float, optional
         Stop the proof of ``exact`` when the score is known to be within so many nats

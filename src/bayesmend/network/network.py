@@ -22,7 +22,7 @@ from bayesmend.data.encode import check_labels
 from bayesmend.data.states import Label, as_label, position_of
 from bayesmend.data.table import IncompleteData, require_complete
 from bayesmend.errors import DataError, ParameterError
-from bayesmend.graph.dag import Dag
+from bayesmend.graph.dag import Dag, check_dag
 from bayesmend.network.cpt import (
     Estimate,
     check_cpt,
@@ -130,6 +130,7 @@ class Network:
         >>> Network.fit(dag, table, estimate="posterior", ess=1.0).cpts[0].tolist()
         [[0.625, 0.375]]
         """
+        check_dag(dag)
         prior = prior_of(estimate, ess)
         table = IncompleteData.from_table(data)
         columns = match_names(dag.names, table.names)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from bayesmend._entrance import entrance
 from bayesmend._files import write_text
+from bayesmend.errors import ParameterError
 from bayesmend.learning.result import LearnResult
 from bayesmend.report.chart import draw_trace
 from bayesmend.report.graph import draw_graph
@@ -65,6 +66,7 @@ def render_report(
     """Return the text of the page that `write_report` writes."""
     from bayesmend import __version__
 
+    _check_result(result)
     body = [
         _header(result, title),
         _facts(result, notes or {}),
@@ -81,6 +83,13 @@ def render_report(
         + "\n".join(part for part in body if part)
         + f"\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
+
+
+def _check_result(result: object) -> None:
+    if not isinstance(result, LearnResult):
+        kind = type(result).__name__
+        msg = f"result must be a LearnResult, as learn returns. Got {kind} instead."
+        raise ParameterError(msg)
 
 
 def _header(result: LearnResult, title: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from bayesmend import _core
-from bayesmend._checks import check_choice, check_integer, check_number
+from bayesmend._checks import check_choice, check_goes_with, check_integer, check_number
 from bayesmend._entrance import entrance
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
@@ -76,6 +76,14 @@ def candidate_parents(
     >>> candidate_parents(data, max_parents=2)
     ParentSets(n_vars=8, n_sets=..., max_members=2)
     """
+    check_choice("search", search, get_args(Search))
+    for name, value in (
+        ("max_sets", max_sets),
+        ("time_limit", time_limit),
+        ("seed_dag", seed_dag),
+    ):
+        if value is not None:
+            check_goes_with(name, value, "search", search, ("promising", "auto"))
     scorer = FamilyScorer(data, score=score, ess=ess, n_threads=n_threads)
     rules = Constraints.of(constraints).rules(
         scorer.data.names, max_parents=max_parents
@@ -100,7 +108,6 @@ def candidates_from(
     seed_dag: Dag | None = None,
 ) -> ParentSets:
     """Do the work of `candidate_parents` with a scorer and rules at hand."""
-    check_choice("search", search, get_args(Search))
     if max_sets is not None:
         check_integer("max_sets", max_sets, 1)
     if time_limit is not None:

@@ -8,7 +8,9 @@ from typing import Any
 from bayesmend._clock import Clock, Progress
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
+from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData
+from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
 from bayesmend.graph.dag import Dag
 from bayesmend.network.network import Network
@@ -88,6 +90,12 @@ def learn_structure(
     progress = told(progress)
     clock = Clock(time_limit)
     check_solver(solver)
+    if solver == "greedy" and max_sets is not None:
+        msg = (
+            f"{spell('max_sets', max_sets)} has no part in {spell('solver', solver)}, "
+            "which climbs on the data. Leave one of them out."
+        )
+        raise ParameterError(msg)
     table = IncompleteData.from_table(data)
     rule = Score.of(score, ess=ess)
     scorer = FamilyScorer(table, score=rule, n_threads=n_threads)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend._checks import some
+from bayesmend.data.states import listing
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 
@@ -210,13 +210,14 @@ class ParentSets:
         if dag.names != self.names:
             msg = (
                 "the DAG and the candidate parent sets must have the same variables in "
-                f"the same order. Got {some(dag.names)} and {some(self.names)} instead."
+                f"the same order. Got {listing(dag.names, 5)} and "
+                f"{listing(self.names, 5)} instead."
             )
             raise ParameterError(msg)
         chosen = [self.find(i, parents) for i, parents in enumerate(dag.parents)]
         if -1 in chosen:
             child = chosen.index(-1)
-            parents = some([self.names[p] for p in dag.parents[child]]) or "none"
+            parents = listing((self.names[p] for p in dag.parents[child]), 5) or "none"
             msg = (
                 f"the parents of {self.names[child]!r} in the DAG ({parents}) are not "
                 f"among its {self.offsets[child + 1] - self.offsets[child]} candidate "

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend._checks import some
 from bayesmend.errors import ParameterError
 from bayesmend.structure.parents import ParentSets, offsets_of, owners_of
+from bayesmend.structure.solution import no_dag_among
 
 __all__ = ["Problem"]
 
@@ -138,10 +138,5 @@ class Problem:
         )
         stuck = [self.names[i] for i in np.flatnonzero(chosen < 0)]
         if stuck:
-            msg = (
-                "no acyclic graph can be made of the candidate parent sets: every "
-                f"candidate of {some(stuck)} closes a cycle. Add candidates with fewer "
-                "parents, for example the empty set."
-            )
-            raise ParameterError(msg)
+            raise no_dag_among(stuck)
         return chosen

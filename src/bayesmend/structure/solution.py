@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend._checks import some
+from bayesmend.data.states import listing
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 from bayesmend.outcome import Outcome
 from bayesmend.structure.parents import ParentSets, owners_of
 
-__all__ = [
-    "Solution",
-    "feasible_order",
-    "trivial_bound",
-]
+__all__ = ["Solution", "dag_of", "feasible_order", "no_dag_among", "trivial_bound"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -98,10 +95,14 @@ def feasible_order(parent_sets: ParentSets) -> NDArray[np.int32]:
                 order.append(child)
     if len(order) < parent_sets.n_vars:
         stuck = [n for v, n in enumerate(parent_sets.names) if v not in placed]
-        msg = (
-            "no acyclic graph can be made of the candidate parent sets: every "
-            f"candidate of {some(stuck)} closes a cycle or scores minus infinity. "
-            "Add candidates with fewer parents, such as the empty set."
-        )
-        raise ParameterError(msg)
+        raise no_dag_among(stuck)
     return np.array(order, np.int32)
+
+
+def no_dag_among(stuck: Sequence[str]) -> ParameterError:
+    """Make the error for candidates of which some variables can take none."""
+    return ParameterError(
+        "no acyclic graph can be made of the candidate parent sets: every candidate of "
+        f"{listing(stuck, 5)} closes a cycle or scores minus infinity. Add candidates "
+        "with fewer parents, such as the empty set."
+    )

@@ -221,7 +221,7 @@ def test_complete_data_reduce_to_plain_structure_learning(kind):
     result = learn_exact(data, score=kind)
     assert result.score == pytest.approx(learn_structure(data, score=kind).score)
     assert result.status == "optimal"
-    assert result.detail["note"].startswith("no value is missing")
+    assert result.detail["note"].startswith("no cell is missing")
     assert len(result.cells) == 0
 
 

@@ -165,7 +165,7 @@ def test_complete_data_reduce_to_plain_structure_learning():
     result = learn_local(data)
     assert result.score == pytest.approx(learn_structure(data).score)
     assert result.status == "optimal"
-    assert result.detail["note"].startswith("no value is missing")
+    assert result.detail["note"].startswith("no cell is missing")
 
 
 @pytest.mark.parametrize("locality", [1, 2])

@@ -425,7 +425,10 @@ def test_enough_steps_are_no_warning():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"starts": ()}, r"starts must be a tuple of names. Got \(\) instead"),
+        (
+            {"starts": ()},
+            "there is no start. Name at least one of empty, complete",
+        ),
         ({"starts": "mode"}, "starts must be a tuple of names. Got 'mode'"),
         ({"starts": ("median",)}, "starts must be among empty, complete, mode, random"),
         ({"ess": -1.0}, "ess must be a finite number > 0. Got -1.0"),

@@ -82,7 +82,7 @@ def test_the_best_graph_is_the_best_pair(table, max_parents, kind, ess):
     best, _, _ = oracle.best_pair(rows, card, max_parents, kind, ess)
     data = make_data(rows, card)
     reduction = reduce_to_complete(
-        data, score=kind, ess=ess, max_parents=max_parents, n_threads=1
+        data, score=Score(kind, ess=ess), max_parents=max_parents, n_threads=1
     )
     result = solve_reduction(reduction, solver="subsets", n_threads=1)
     assert result.status == "optimal"

@@ -54,4 +54,4 @@ def note_of(problem: PatternProblem) -> dict[str, str]:
     """Say so when there was nothing to mend."""
     if problem.n_cells > 0:
         return {}
-    return {"note": "no value is missing: this is plain structure learning"}
+    return {"note": "no cell is missing: this is plain structure learning"}

@@ -70,7 +70,8 @@ def learn_exact(
     Returns
     -------
     LearnResult
-        With status ``optimal`` or ``gap ... nats (... %)``.
+        With status ``optimal`` or ``gap ... nats (... %)``; as long as nothing is
+        better than the pair of the local search, ``1-local optimum, gap ...``.
 
     Examples
     --------

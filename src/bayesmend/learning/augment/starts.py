@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from bayesmend.data.table import IncompleteData
 from bayesmend.errors import InferenceError, ParameterError
 from bayesmend.learning.augment.problem import Completion, PatternProblem
 from bayesmend.learning.em import complete_by_em
-from bayesmend.learning.em.starts import observed_shares
+from bayesmend.learning.starts import check_starts, observed_shares
 
 __all__ = ["Start", "list_starts"]
 
@@ -45,13 +45,7 @@ def list_starts(
     time_limit : float, optional
         Seconds left for the search as a whole; ``em`` may take half of them.
     """
-    if not isinstance(starts, tuple | list):
-        msg = f"starts must be a tuple of names. Got {starts!r} instead."
-        raise ParameterError(msg)
-    unknown = sorted(set(starts) - {"mode", "em", "random"})
-    if unknown:
-        msg = f"starts must be among mode, em, random. Got {unknown[0]!r} instead."
-        raise ParameterError(msg)
+    check_starts(starts, get_args(Start))
     found: list[Completion] = []
     if given is not None:
         found.append(problem.completion_of(given))

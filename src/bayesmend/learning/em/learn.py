@@ -15,15 +15,16 @@ from bayesmend._progress import told
 from bayesmend._spelling import spell
 from bayesmend._warn import warn
 from bayesmend.data.table import IncompleteData
-from bayesmend.errors import ConvergenceWarning
+from bayesmend.errors import ConvergenceWarning, ParameterError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
 from bayesmend.inference.engine import MAX_MEMORY, Engine
 from bayesmend.inference.impute import impute
 from bayesmend.inference.posterior import log_evidence, most_probable
 from bayesmend.learning.em.expectation import Table, require_rows
 from bayesmend.learning.em.search import Search
-from bayesmend.learning.em.starts import STARTS, Start, check_starts
+from bayesmend.learning.em.starts import STARTS, Start
 from bayesmend.learning.result import LearnResult
+from bayesmend.learning.starts import check_starts
 from bayesmend.outcome import Certificate, Stopped
 from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
@@ -32,7 +33,6 @@ from bayesmend.structure.solve import Solver, check_solver
 
 __all__ = ["complete_by_em", "learn_em"]
 
-# What to do when exact inference does not fit into memory.
 # Of the short run that only leads to a completion.
 _FEW_STEPS, _COARSE = 5, 1e-3
 
@@ -106,7 +106,10 @@ def learn_em(
     True
     """
     progress = told(progress)
-    check_starts(starts)
+    check_starts(starts, STARTS)
+    if not starts:
+        msg = f"there is no start. Name at least one of {', '.join(STARTS)} in starts."
+        raise ParameterError(msg)
     check_number("tol", tol, above=0, finite=True)
     check_integer("restarts", restarts)
     check_integer("max_iter", max_iter, 1)

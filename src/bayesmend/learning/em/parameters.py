@@ -15,7 +15,7 @@ from bayesmend._warn import warn
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ConvergenceWarning, DataError
-from bayesmend.graph.dag import Dag
+from bayesmend.graph.dag import Dag, check_dag
 from bayesmend.inference.engine import MAX_MEMORY, Engine
 from bayesmend.learning.em.expectation import (
     Table,
@@ -23,7 +23,7 @@ from bayesmend.learning.em.expectation import (
     require_rows,
     split_cpts,
 )
-from bayesmend.learning.em.starts import observed_shares
+from bayesmend.learning.starts import observed_shares
 from bayesmend.network.cpt import Estimate, prior_of
 from bayesmend.network.flat import flatten, parents_of
 from bayesmend.network.match import match_names
@@ -128,6 +128,7 @@ def fit_parameters(
     >>> bool((np.diff(fit.log_likelihood) >= 0).all())
     True
     """
+    check_dag(dag)
     prior = prior_of(estimate, ess)
     check_number("tol", tol, above=0, finite=True)
     check_integer("max_iter", max_iter, 1)

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
-from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import ParentRules
 from bayesmend.graph.dag import Dag
+from bayesmend.learning.starts import observed_shares
 from bayesmend.network.flat import flatten
 from bayesmend.network.network import Network
 
-__all__ = ["STARTS", "Start", "StartPoint", "check_starts", "observed_shares", "start"]
+__all__ = ["STARTS", "Start", "StartPoint", "learned", "start"]
 
 Start = Literal["empty", "complete", "mode", "random"]
 STARTS: tuple[Start, ...] = get_args(Start)
@@ -37,17 +37,6 @@ class StartPoint:
 
 
 Learn = Callable[[IncompleteData], Dag]
-
-
-def check_starts(starts: tuple[Start, ...]) -> None:
-    """Raise ParameterError unless these are starts."""
-    if not isinstance(starts, tuple | list) or not starts:
-        msg = f"starts must be a tuple of names. Got {starts!r} instead."
-        raise ParameterError(msg)
-    for kind in starts:
-        if kind not in STARTS:
-            msg = f"starts must be among {', '.join(STARTS)}. Got {kind!r} instead."
-            raise ParameterError(msg)
 
 
 def start(
@@ -93,24 +82,6 @@ def _independent(data: IncompleteData, rules: ParentRules) -> StartPoint:
         n_configs = int(np.prod(data.card[list(members)], dtype=np.int64))
         tables.append(np.tile(share, n_configs))
     return StartPoint("empty", Dag(data.names, parents), np.concatenate(tables))
-
-
-def observed_shares(
-    data: IncompleteData, ess: float = 0.0
-) -> list[NDArray[np.float64]]:
-    """Return the observed shares of the states, ``ess`` rows spread evenly over them.
-
-    Equal ones where nothing is observed.
-    """
-    shares = []
-    for v, card in enumerate(data.card.tolist()):
-        column = data.codes[:, v]
-        seen = column != MISSING
-        weights = None if data.weights is None else data.weights[seen]
-        counts = np.bincount(column[seen], weights, minlength=card) + ess / card
-        total = counts.sum()
-        shares.append(counts / total if total > 0 else np.full(card, 1 / card))
-    return shares
 
 
 def _rows(data: IncompleteData, keep: NDArray[np.intp]) -> IncompleteData:

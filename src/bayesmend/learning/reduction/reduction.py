@@ -37,7 +37,7 @@ from bayesmend.learning.completion import checked_completion
 from bayesmend.learning.reduction.assembly import Layout, assemble, distinct_names
 from bayesmend.learning.reduction.expansion import Expansion
 from bayesmend.learning.reduction.variants import check_columns, count_columns, scope_of
-from bayesmend.score import Score
+from bayesmend.score import Score, rule_for_scores
 from bayesmend.structure.parents import ParentSets, offsets_of, owners_of
 from bayesmend.structure.solution import Solution
 
@@ -370,7 +370,7 @@ def reduce_to_complete(
     -3.753 ['row 3: b = v']
     """
     table = IncompleteData.from_table(data)
-    rule, n_threads = Score.of(score, ess=ess), check_integer("n_threads", n_threads)
+    rule, n_threads = rule_for_scores(score, ess), check_integer("n_threads", n_threads)
     rules = Constraints.of(constraints).rules(table.names, max_parents=max_parents)
     scope, near = scope_of(table, completion, locality)
     n_columns = count_columns(scope, rules)

@@ -9,10 +9,10 @@ import numpy as np
 from bayesmend._clock import Clock, Progress
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
-from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 from bayesmend.graph.dag import Dag
 from bayesmend.learning.reduction.reduction import Reduction
+from bayesmend.learning.starts import observed_shares
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.order import solve_order
 from bayesmend.structure.solution import Solution
@@ -72,7 +72,7 @@ def solve_reduction(
 
     Examples
     --------
-    >>> from bayesmend.learning.reduction.reduction import reduce_to_complete
+    from bayesmend.learning.reduction.reduction import reduce_to_complete
     >>> table = {"a": ["x", "x", "y", "y"], "b": ["u", "u", "v", None]}
     >>> reduction = reduce_to_complete(IncompleteData.from_table(table))
     >>> result = solve_reduction(reduction)
@@ -130,13 +130,8 @@ def _first(reduction: Reduction, seed: np.random.Generator, n_threads: int) -> D
 
 
 def _by_mode(data: IncompleteData) -> IncompleteData:
-    codes = data.codes.copy(order="F")
-    for column, card in zip(codes.T, data.card, strict=True):
-        is_seen = column != MISSING
-        weights = None if data.weights is None else data.weights[is_seen]
-        counts = np.bincount(column[is_seen], weights, int(card))
-        column[~is_seen] = counts.argmax()
-    return data.with_codes(codes)
+    modes = np.array([share.argmax() for share in observed_shares(data)], np.uint8)
+    return data.with_codes(np.where(data.missing_mask, modes, data.codes))
 
 
 def _without_penalties(progress: Progress, paid: float) -> Progress:
