@@ -14,7 +14,7 @@ ASAN_TESTS := tests/test_answers.py tests/test_score.py tests/data/test_csv.py t
   tests/network tests/structure tests/inference/test_posterior.py tests/learning/augment/test_bound.py
 ASAN_CHOICE := not slow and not ctrl_c and not time_limit and not in_time and not progress and not too_wide
 
-.PHONY: demo test test-all lint format stubs dist smoke asan reproduce bench bench-augment bench-em preflight clean
+.PHONY: demo test test-slow lint format stubs dist smoke asan reproduce bench bench-augment bench-em preflight clean
 
 demo: $(VENV)/.installed
 	$(BIN)/bayesmend demo --out demo
@@ -22,8 +22,8 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed
 	$(PYTEST) -m "not slow"
 
-test-all: $(VENV)/.installed
-	$(PYTEST)
+test-slow: $(VENV)/.installed
+	$(PYTEST) -m slow
 
 lint: $(VENV)/.installed $(VENV)/.lint
 	$(BIN)/ruff check .
