@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from bayesmend._spelling import spell, spelling
 from bayesmend.cli.app import app
 from bayesmend.data.table import IncompleteData
 from bayesmend.graph.constraints import Constraints
+from bayesmend.outcome import Stopped
 
 COMMANDS = ["summary", "convert", "sample", "hide", "learn", "structure", "demo"]
 COMMANDS += ["impute", "query"]
@@ -70,13 +72,62 @@ def test_python_m_bayesmend_is_the_same_command():
     assert run.stdout == f"bayesmend {bayesmend.__version__}\n"
 
 
-def test_ctrl_c_ends_with_one_line_and_130(monkeypatch, table):
-    def interrupt(*args, **options):
-        signal.raise_signal(signal.SIGINT)
+INTERRUPTIBLE = {
+    "summary": ["TABLE"],
+    "convert": ["asia", "OUT"],
+    "sample": ["asia", "--rows", "5", "--out", "OUT"],
+    "hide": ["TABLE", "--mcar", "0.1", "--out", "OUT"],
+    "learn": ["TABLE", "--out", "OUT"],
+    "structure": ["TABLE", "--out", "OUT"],
+    "demo": ["--out", "OUT"],
+    "impute": ["asia", "TABLE", "--out", "OUT"],
+    "query": ["asia"],
+}
 
+
+def interrupt(*args, **options):
+    signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_ctrl_c_ends_with_one_line_and_130(command, monkeypatch, table, tmp_path):
+    out = tmp_path / ("out.csv" if command in ("sample", "hide", "impute") else "out")
+    if command == "convert":
+        out = tmp_path / "out.json"
+    # Every command reads a table or a network first.
     monkeypatch.setattr(IncompleteData, "from_table", interrupt)
-    result = run("summary", table)
+    monkeypatch.setattr("bayesmend.cli.options.load_network", interrupt)
+    monkeypatch.setattr("bayesmend.cli.demo.load_network", interrupt)
+    places = {"TABLE": table, "OUT": out}
+    result = run(command, *(places.get(a, a) for a in INTERRUPTIBLE[command]))
     assert (result.exit_code, result.stderr) == (130, "Interrupted.\n")
+    assert result.stdout == ""
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("command", ["learn", "structure", "demo"])
+def test_ctrl_c_in_a_search_writes_the_best_so_far_and_ends_with_130(
+    command, monkeypatch, asia, tmp_path
+):
+    search = "learn_structure" if command == "structure" else "learn"
+    place = (
+        "bayesmend.cli.learn.run"
+        if command == "learn"
+        else (f"bayesmend.cli.{command}.{search}")
+    )
+
+    def interrupted(*args, **options):
+        found = getattr(bayesmend, search)(*args, **options)
+        return replace(found, stopped=Stopped.INTERRUPT)
+
+    monkeypatch.setattr(place, interrupted)
+    out = tmp_path / "out"
+    table = [asia] if command != "demo" else []
+    result = run(command, *table, "--out", out)
+    assert result.exit_code == 130
+    assert result.stderr.endswith("Interrupted: this is the best answer so far.\n")
+    assert (out / "network.bif").exists()
+    assert str(out / "network.bif") in result.stdout
 
 
 def test_an_unexpected_error_is_one_line_without_traceback(monkeypatch, table):

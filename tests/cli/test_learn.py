@@ -369,7 +369,7 @@ def test_ctrl_c_writes_the_best_so_far_and_says_so(options, hard, tmp_path):
     shown = read_until(main, "so far.")
     os.close(main)
     os.close(other)
-    assert process.returncode == 0
+    assert process.returncode == 130
     assert "\x1b[KInterrupted: this is the best answer so far.\r\n" in shown
     report = json.loads(stdout)
     assert report["stopped"] == "interrupt"

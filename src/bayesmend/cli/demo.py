@@ -8,12 +8,14 @@ import typer
 from bayesmend._progress import ProgressLine
 from bayesmend.cli.learn import OUTPUTS, facts_of, files_of, summarise
 from bayesmend.cli.options import Folder, option
+from bayesmend.cli.terminal import end_interrupted
 from bayesmend.datasets import load_network
 from bayesmend.errors import ParameterError
 from bayesmend.formats.bif import render as render_bif
 from bayesmend.graph.distance import structural_hamming_distance
 from bayesmend.hiding.mechanisms import hide_mcar
 from bayesmend.learning.learn import learn
+from bayesmend.outcome import Stopped
 
 __all__ = ["demo"]
 
@@ -69,6 +71,8 @@ def demo(
         f"(it has {network.dag.n_arcs} arcs)\n"
     )
     _list_files(out)
+    if result.stopped is Stopped.INTERRUPT:
+        end_interrupted()
 
 
 def _check_others(folder: Path) -> None:

@@ -1,6 +1,5 @@
 """Learn a network from a table with missing cells, and mend the table."""
 
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,7 @@ import typer
 from bayesmend import __version__
 from bayesmend._progress import ProgressLine
 from bayesmend.cli.options import MEMORY, Folder, Reading, Search, defaults_of, option
-from bayesmend.cli.terminal import json_text, note, print_json
+from bayesmend.cli.terminal import end_interrupted, json_text, note, print_json
 from bayesmend.data.states import MISSING_MARKERS, quantity
 from bayesmend.formats.bif import render as render_bif
 from bayesmend.learning.learn import learn as run
@@ -80,7 +79,7 @@ def learn(
 
     Writes network.bif, completed.csv, cells.csv (each mended cell), result.json and
     report.html. Ctrl-C and --time-limit end the search; the best answer so far is
-    written.
+    written. After Ctrl-C the exit code is 130.
     """
     folder.check(OUTPUTS)
     own: dict[str, Any] = {
@@ -96,12 +95,15 @@ def learn(
         result = run(data, **own, **arguments, max_memory=max_memory, progress=progress)
     facts = facts_of(result, own | search.to_dict())
     folder.write(files_of(result, facts, missing=reading.markers))
-    _tell(result)
+    if "note" in result.detail:
+        note(result.detail["note"])
     if folder.json:
         print_json(facts)
     else:
         files = "\n".join(str(folder.out / name) for name in OUTPUTS)
         typer.echo(f"{summarise(result)}\n{files}")
+    if result.stopped is Stopped.INTERRUPT:
+        end_interrupted()
 
 
 def facts_of(result: LearnResult, options: dict[str, Any]) -> dict[str, Any]:
@@ -168,11 +170,3 @@ def _cells(result: LearnResult) -> list[str]:
         told = f"{cell.variable} = {cell.state}, else {cell.runner_up}: {where}"
         lines.append(f"  {number(measure.of(cell))}  {told}")
     return lines
-
-
-def _tell(result: LearnResult) -> None:
-    """Say on stderr what a reader of the files alone would miss."""
-    if "note" in result.detail:
-        note(result.detail["note"])
-    if result.stopped is Stopped.INTERRUPT:
-        sys.stderr.write("Interrupted: this is the best answer so far.\n")

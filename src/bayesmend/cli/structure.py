@@ -8,8 +8,9 @@ import typer
 from bayesmend import __version__
 from bayesmend._progress import ProgressLine
 from bayesmend.cli.options import Folder, Reading, Search, defaults_of, option
-from bayesmend.cli.terminal import json_text, print_json
+from bayesmend.cli.terminal import end_interrupted, json_text, print_json
 from bayesmend.formats.bif import render as render_bif
+from bayesmend.outcome import Stopped
 from bayesmend.structure import StructureResult, learn_structure
 
 __all__ = ["structure"]
@@ -31,7 +32,7 @@ def structure(
     """Learn the structure of a network from a complete table.
 
     Writes network.bif and result.json. Ctrl-C and --time-limit end the search; the
-    best network so far is written.
+    best network so far is written. After Ctrl-C the exit code is 130.
     """
     folder.check(_OUTPUTS)
     arguments = search.arguments()
@@ -50,6 +51,8 @@ def structure(
         print_json(facts)
     else:
         typer.echo(_summary(result, [folder.out / name for name in _OUTPUTS]))
+    if result.stopped is Stopped.INTERRUPT:
+        end_interrupted()
 
 
 def _summary(result: StructureResult, outputs: list[Path]) -> str:

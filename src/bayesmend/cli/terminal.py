@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import typer
 from typer.core import TyperCommand
@@ -35,6 +35,7 @@ __all__ = [
     "UsageError",
     "check_outputs",
     "check_stdout",
+    "end_interrupted",
     "input_path",
     "json_text",
     "network_suffix",
@@ -47,6 +48,9 @@ __all__ = [
 
 STREAM = "-"
 """The name that stands for stdin or stdout in place of a file."""
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, whatever was written before it."""
 
 _DEBUG = "bayesmend.debug"
 
@@ -69,7 +73,7 @@ class Command(TyperCommand):
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             sys.stderr.write("Interrupted.\n")
-            raise typer.Exit(130) from None
+            raise typer.Exit(INTERRUPTED) from None
         except Exception as error:
             # What Typer itself raises (exit, usage errors) and a reader that went
             # away are handled one level up.
@@ -113,6 +117,12 @@ def notice(text: str) -> None:
 def note(text: str) -> None:
     """Tell what a reader of the result alone would miss."""
     sys.stderr.write(f"Note: {text}.\n")
+
+
+def end_interrupted() -> NoReturn:
+    """Say that Ctrl-C cut a search short, whose best answer has been written."""
+    sys.stderr.write("Interrupted: this is the best answer so far.\n")
+    raise typer.Exit(INTERRUPTED)
 
 
 def check_outputs(
