@@ -115,6 +115,14 @@ def test_a_time_limit_gives_the_best_so_far_with_a_bound():
     assert sets.score_of(solution.dag) == pytest.approx(solution.score)
 
 
+@pytest.mark.parametrize("limit", [1e-9, 1e-6, 1e-4])
+def test_a_small_problem_is_solved_whole_however_little_time_there_is(limit):
+    sets = sets_of(random_lists(10, 30, 3, seed=4))
+    best = solve_subsets(sets)
+    hurried = solve_subsets(sets, time_limit=limit)
+    assert (hurried.certificate, hurried.score) == ("optimal", best.score)
+
+
 def test_ctrl_c_gives_the_best_so_far():
     sets = sets_of(random_lists(24, 60, 3, seed=4))
     with ctrl_c_after(0.2):
