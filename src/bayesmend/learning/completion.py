@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
@@ -12,26 +13,30 @@ from bayesmend.errors import DataError
 __all__ = ["checked_completion"]
 
 
-def checked_completion(
-    data: IncompleteData, completion: IncompleteData | NDArray[np.uint8]
-) -> IncompleteData:
-    """Return a completion of `data` as a table, or say where it is none."""
-    if not isinstance(completion, IncompleteData):
-        completion = data.with_codes(completion)
-    if (completion.names, completion.states) != (data.names, data.states):
+def checked_completion(data: IncompleteData, completion: Any) -> IncompleteData:
+    """Return a completion of `data` as a table, or say where it is none.
+
+    Examples
+    --------
+    >>> data = IncompleteData.from_table({"a": ["x", None, "y"]})
+    >>> checked_completion(data, {"a": ["x", "y", "y"]}).codes.ravel().tolist()
+    [0, 1, 1]
+    """
+    table = _read(data, completion)
+    if (table.names, table.states) != (data.names, data.states):
         msg = "the completion must have the variables and states of the data."
         raise DataError(msg)
-    if completion.n_rows != data.n_rows:
+    if table.n_rows != data.n_rows:
         msg = (
             f"the completion must have the {data.n_rows} rows of the data. "
-            f"Got {completion.n_rows} instead."
+            f"Got {table.n_rows} instead."
         )
         raise DataError(msg)
-    wrong = (completion.codes != data.codes) & ~data.missing_mask
-    wrong |= completion.codes == MISSING
+    wrong = (table.codes != data.codes) & ~data.missing_mask
+    wrong |= table.codes == MISSING
     if wrong.any():
         row, variable = (int(x) for x in np.argwhere(wrong)[0])
-        code = completion.codes[row, variable]
+        code = table.codes[row, variable]
         problem = (
             "is still missing"
             if code == MISSING
@@ -40,4 +45,18 @@ def checked_completion(
         )
         msg = f"in the completion, {data.names[variable]!r} in row {row} {problem}."
         raise DataError(msg)
-    return completion
+    return table
+
+
+def _read(data: IncompleteData, completion: Any) -> IncompleteData:
+    """Read a table in the codes of `data`; an array of bytes holds codes already."""
+    if isinstance(completion, IncompleteData):
+        return completion
+    is_array = isinstance(completion, np.ndarray)
+    if is_array and completion.dtype == np.uint8:
+        return data.with_codes(completion)
+    return IncompleteData.from_table(
+        completion,
+        states=dict(zip(data.names, data.states, strict=True)),
+        names=data.names if is_array else None,
+    )

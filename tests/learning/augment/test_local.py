@@ -333,6 +333,18 @@ def test_arguments_out_of_range_are_refused(options, problem):
         learn_local(holed_table([[0, None], [1, 1]], [2, 2]), **options)
 
 
+def test_a_start_may_be_a_table_of_any_kind():
+    data = IncompleteData.from_table({"a": ["x", "y", None, "y"], "b": [1, 2, 2, None]})
+    start = {"a": ["x", "y", "x", "y"], "b": [1, 2, 2, 1]}
+    codes = np.array([[0, 0], [1, 1], [0, 1], [1, 0]], np.uint8)
+    labels = np.array(list(zip(*start.values(), strict=True)), dtype=object)
+    expected = learn_local(data, start=codes, seed=1)
+    for table in (start, labels, data.with_codes(codes)):
+        found = learn_local(data, start=table, seed=1)
+        assert found.trace[0].score == expected.trace[0].score
+        assert found.completed == expected.completed
+
+
 def test_a_start_that_is_no_completion_is_refused():
     data = holed_table([[0, None], [1, 1]], [2, 2])
     with pytest.raises(DataError, match="'v1' in row 0 is still missing"):

@@ -47,7 +47,7 @@ def learn_local(
     locality: int = 1,
     restarts: int = 10,
     starts: tuple[Start, ...] | None = None,
-    start: IncompleteData | NDArray[np.uint8] | None = None,
+    start: Any = None,
     solver: Solver = "auto",
     constraints: ConstraintsLike = None,
     time_limit: float | None = None,
@@ -74,8 +74,8 @@ def learn_local(
         the dynamic programme: there it leads further than any number of draws.
         ``mode``: the most frequent state of each variable. ``em``: the most probable
         completion after expectation-maximisation. ``random``: see `restarts`.
-    start : IncompleteData or array of codes, optional
-        A completion of your own, tried first.
+    start : IncompleteData, frame, array, mapping or path, optional
+        A completion of your own, tried first; an array of ``uint8`` holds its codes.
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
         ``auto`` and ``subsets`` find the best structure exactly, up to about 20
         variables; only then is the result certified. The others, and ``auto`` beyond,

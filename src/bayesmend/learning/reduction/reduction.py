@@ -314,7 +314,7 @@ def reduce_to_complete(
     ess: float | None = None,
     max_parents: int = 3,
     constraints: ConstraintsLike = None,
-    completion: IncompleteData | NDArray[np.uint8] | None = None,
+    completion: Any = None,
     locality: int | None = None,
     max_columns: int = 1_000_000,
     prune: bool = True,
@@ -336,8 +336,9 @@ def reduce_to_complete(
     max_parents : int, default=3
         Largest number of (original) parents.
     {constraints}
-    completion : IncompleteData or ndarray of shape (n_rows, n_vars), optional
-        A completed table, or its codes, to stay near to; with `locality`.
+    completion : IncompleteData, frame, array, mapping or path, optional
+        A completed table to stay near to, with `locality`; an array of ``uint8`` holds
+        its codes.
     locality : int, optional
         Largest number of cells in which the completion of a family may differ from
         `completion`. Two families may move different cells, so that more than this

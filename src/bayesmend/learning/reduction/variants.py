@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from math import comb, log10
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +78,7 @@ class Scope:
 
 def scope_of(
     data: IncompleteData,
-    completion: IncompleteData | NDArray[np.uint8] | None,
+    completion: Any,
     locality: int | None,
 ) -> tuple[Scope, IncompleteData | None]:
     """Find the cells to decide, and check the completion to stay near to.
