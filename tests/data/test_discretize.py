@@ -32,7 +32,7 @@ def test_quantile_cuts_match_the_twin(values, n_bins):
 
 @given(st.lists(numbers, min_size=2, max_size=30, unique=True), st.integers(2, 6))
 def test_uniform_cuts_have_equal_widths(values, n_bins):
-    rule = quiet_fit({"x": values}, {"x": n_bins}, method="uniform")
+    rule = quiet_fit({"x": values}, {"x": n_bins}, by="uniform")
     low, high = min(values), max(values)
     expected = [low + (high - low) * i / n_bins for i in range(1, n_bins)]
     if len(rule.cuts[0]) == n_bins - 1:
@@ -165,7 +165,7 @@ def test_intervals_come_back_as_apply_makes_them(make):
         ([2, 1], "cut points of variable 'x' must be finite and ascending"),
         ([float("inf")], "cut points of variable 'x' must be finite"),
         (list(range(254)), "variable 'x' must have at most 253 cut points. Got 254"),
-        (("best", 3), "method must be 'quantile' or 'uniform'. Got 'best' instead"),
+        (("best", 3), "'x' is cut by 'quantile' or 'uniform'. Got 'best' instead"),
     ],
 )
 def test_a_cutting_that_cannot_be_is_refused(how, message):
@@ -173,9 +173,9 @@ def test_a_cutting_that_cannot_be_is_refused(how, message):
         fit_discretization({"x": [1, 2, 3]}, {"x": how})
 
 
-def test_a_method_that_does_not_exist_is_refused():
-    with pytest.raises(ParameterError, match="method must be 'quantile' or 'uniform'"):
-        fit_discretization({"x": [1, 2]}, {"x": 2}, method="magic")
+def test_a_way_to_cut_that_does_not_exist_is_refused():
+    with pytest.raises(ParameterError, match="'x' is cut by 'quantile' or 'uniform'"):
+        fit_discretization({"x": [1, 2]}, {"x": 2}, by="magic")
 
 
 @pytest.mark.parametrize(
@@ -205,10 +205,10 @@ def test_names_and_options_are_checked():
         IncompleteData.from_table(table, discretize=4)
     with pytest.raises(ParameterError, match="'x' is in states and in discretize"):
         IncompleteData.from_table(table, discretize={"x": 2}, states={"x": [1, 2]})
-    with pytest.raises(ParameterError, match="method has no part where no variable"):
-        fit_discretization(table, {"x": [1.5]}, method="uniform")
-    with pytest.raises(ParameterError, match="method must be 'quantile' or 'uniform'"):
-        fit_discretization(table, {"x": 2}, method="half")
+    with pytest.raises(ParameterError, match="by has no part where no variable"):
+        fit_discretization(table, {"x": [1.5]}, by="uniform")
+    with pytest.raises(ParameterError, match="'x' is cut by 'quantile' or 'uniform'"):
+        fit_discretization(table, {"x": 2}, by="half")
 
 
 def test_a_file_is_cut_into_a_frame_with_all_its_columns(tmp_path):

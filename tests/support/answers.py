@@ -86,8 +86,8 @@ def fit_parameters(dag, data, **options):
     return bm.fit_parameters(dag, data, **options)
 
 
-def impute(network, data, *, fill="mpe", **options):
-    return bm.impute(network, data, method=fill, **options)
+def impute(network, data, **options):
+    return bm.impute(network, data, **options)
 
 
 def marginals(network, data, *, inference="exact", **options):
@@ -807,10 +807,10 @@ def add_files():
         lambda d: digest(json.dumps(d, sort_keys=True)),
     )
     ages = {"age": [20, 34.5, None, 71, 48, 33, 19, 62], "b": list("xyxyxyxy")}
-    for method in ("quantile", "uniform"):
+    for by in ("quantile", "uniform"):
         case(
-            f"intervals: {method}",
-            lambda m=method: fit_discretization(ages, {"age": 3}, method=m),
+            f"intervals: {by}",
+            lambda b=by: fit_discretization(ages, {"age": 3}, by=b),
             lambda d: [numbers(d.cuts[0]), " ".join(d.labels("age"))],
         )
     case(

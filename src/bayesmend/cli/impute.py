@@ -45,19 +45,19 @@ _default = defaults_of(run)
 def impute(
     *,
     net: Net,
-    method: Annotated[
+    fill: Annotated[
         str,
         option(
             "NAME",
             "mpe (the most probable states of a row together), marginal (of each cell "
             "by itself) or draw (at random from the joint posterior).",
         ),
-    ] = _default.method,
+    ] = _default.fill,
     n_draws: Annotated[
         int,
         option(
             "M",
-            "Completed tables, with --method draw.",
+            "Completed tables, with --fill draw.",
             "--draws",
             min=1,
             max=_MOST_FILES,
@@ -112,7 +112,7 @@ def impute(
         found = run(
             network,
             path,
-            method=method,  # type: ignore[arg-type]
+            fill=fill,  # type: ignore[arg-type]
             n_draws=n_draws,
             seed=seed,
             inference=inference,  # type: ignore[arg-type]

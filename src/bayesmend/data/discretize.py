@@ -31,10 +31,10 @@ from bayesmend.data.states import (
 )
 from bayesmend.errors import BayesmendWarning, DataError, ParameterError
 
-Method: TypeAlias = Literal["quantile", "uniform"]
+Way: TypeAlias = Literal["quantile", "uniform"]
 Cutting: TypeAlias = int | tuple[str, int] | Sequence[float]
 
-_METHODS = ("quantile", "uniform")
+_WAYS = ("quantile", "uniform")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -130,7 +130,7 @@ def fit_discretization(
     table: Any,
     cutting: Mapping[str, Cutting],
     *,
-    method: Method | None = None,
+    by: Way | None = None,
     missing: Iterable[str] = MISSING_MARKERS,
 ) -> Discretization:
     """Choose cut points from a table.
@@ -139,10 +139,10 @@ def fit_discretization(
     ----------
     table : IncompleteData, frame, array, mapping or path
         The table.
-    cutting : mapping of str to int, (method, int) or sequence of float
-        Per variable the number of intervals, or a method and that number, or the cut
+    cutting : mapping of str to int, (way, int) or sequence of float
+        Per variable the number of intervals, or a way and that number, or the cut
         points themselves.
-    method : {"quantile", "uniform"}, optional
+    by : {"quantile", "uniform"}, optional
         How a number of intervals is met: with about equally many rows each, cut at
         values that occur (the default), or with equal widths between the least and
         the greatest.
@@ -168,14 +168,14 @@ def fit_discretization(
     >>> rule.labels("bmi")
     ('<=18.5', '18.5<x<=25', '25<x<=30', '>30')
     """
-    if method is not None and not any(map(_is_number, cutting.values())):
+    if by is not None and not any(map(_is_number, cutting.values())):
         message = (
-            f"{spell('method')} has no part where no variable has just a number of"
+            f"{spell('by')} has no part where no variable has just a number of"
             " intervals. Leave it out."
         )
         raise ParameterError(message)
     source = _prepared(table, cutting, missing)
-    return fit_source(source, cutting, method or "quantile")
+    return fit_source(source, cutting, by or "quantile")
 
 
 def _prepared(table: Any, numeric: Iterable[str], missing: Iterable[str]) -> Source:
@@ -203,12 +203,12 @@ def cut_names(discretize: object) -> tuple[str, ...]:
 
 
 def fit_source(
-    source: Source, cutting: Mapping[str, Cutting], method: str = "quantile"
+    source: Source, cutting: Mapping[str, Cutting], by: str = "quantile"
 ) -> Discretization:
     """Choose cut points from a source that is prepared."""
     cuts = []
     for name, how in cutting.items():
-        chosen, n_bins, points = _read_cutting(name, how, method)
+        chosen, n_bins, points = _read_cutting(name, how, by)
         if points is None:
             numbers = source.numbers(position_of(name, source.names))
             points = _fit_cuts(name, numbers[~np.isnan(numbers)], n_bins, chosen)
@@ -217,13 +217,13 @@ def fit_source(
 
 
 def _read_cutting(
-    name: str, how: Any, method: str
+    name: str, how: Any, by: str
 ) -> tuple[str, int, tuple[float, ...] | None]:
-    """Return method, number of intervals and, when given, the cut points."""
+    """Return the way, the number of intervals and, when given, the cut points."""
     if isinstance(how, tuple) and len(how) == 2 and isinstance(how[0], str):
-        method, how = how
-    if method not in _METHODS:
-        message = f"method must be 'quantile' or 'uniform'. Got {method!r} instead."
+        by, how = how
+    if by not in _WAYS:
+        message = f"{name!r} is cut by 'quantile' or 'uniform'. Got {by!r} instead."
         raise ParameterError(message)
     if _is_number(how):
         if not 2 <= how <= MAX_STATES:
@@ -232,8 +232,8 @@ def _read_cutting(
                 f" {how} instead."
             )
             raise ParameterError(message)
-        return method, int(how), None
-    return method, 0, _check_cuts(name, how)
+        return by, int(how), None
+    return by, 0, _check_cuts(name, how)
 
 
 def _is_number(how: object) -> bool:
@@ -266,7 +266,7 @@ def _check_cuts(name: str, points: Any) -> tuple[float, ...]:
 
 
 def _fit_cuts(
-    name: str, numbers: NDArray[np.float64], n_bins: int, method: str
+    name: str, numbers: NDArray[np.float64], n_bins: int, by: str
 ) -> tuple[float, ...]:
     if numbers.size == 0:
         message = (
@@ -276,7 +276,7 @@ def _fit_cuts(
         raise DataError(message)
     low, high = float(numbers.min()), float(numbers.max())
     shares = np.arange(1, n_bins) / n_bins
-    if method == "quantile":
+    if by == "quantile":
         points = np.quantile(numbers, shares, method="inverted_cdf")
     else:
         points = low * (1 - shares) + high * shares  # high - low could overflow
