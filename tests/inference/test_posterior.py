@@ -410,6 +410,10 @@ def test_a_single_target_needs_no_list():
         ),
         (bm.Dag.from_arcs("ab"), r"Got an object of type Dag instead."),
         (None, r"Got an object of type NoneType instead."),
+        (
+            bm.learn({"a": ["x", "y"]}),
+            r"Got an object of type LearnResult instead: pass its \.network\.",
+        ),
     ],
 )
 def test_a_network_is_needed(given, message):
@@ -423,6 +427,8 @@ def test_a_network_is_needed(given, message):
     ):
         with pytest.raises(ParameterError, match=message):
             ask(given, {"a": [None]})
+    with pytest.raises(ParameterError, match=message):
+        bm.write_network(given, "net.bif")
     with pytest.raises(ParameterError, match=message):
         bm.query(given)
 

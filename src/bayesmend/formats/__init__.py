@@ -10,7 +10,8 @@ suffix                    format                                read and write
 ``.dot``, ``.gv``         DOT, the graph alone, for drawing     write
 ========================  ====================================  ==============
 
-Any of them may end in ``.gz``.
+Any of them may end in ``.gz``. `read_jkl` and `write_jkl` exchange candidate parent
+sets, and `convert` makes objects of other libraries.
 """
 
 import os
@@ -19,10 +20,12 @@ from importlib import import_module
 from bayesmend._entrance import entrance
 from bayesmend._files import PathLike, file_suffix, write_text
 from bayesmend.errors import ParameterError
+from bayesmend.formats import convert
+from bayesmend.formats.jkl import read_jkl, write_jkl
 from bayesmend.formats.text import read_source
-from bayesmend.network.network import Network
+from bayesmend.network.network import Network, check_network
 
-__all__ = ["read_network", "write_network"]
+__all__ = ["convert", "read_jkl", "read_network", "write_jkl", "write_network"]
 
 MODULES = {
     ".bif": "bif",
@@ -101,6 +104,7 @@ def write_network(network: Network, path: PathLike) -> None:
     ...     read_network(f"{folder}/asia.xmlbif.gz") == load_network("asia")
     True
     """
+    check_network(network)
     module = _module_of(path)
     text = import_module(f"bayesmend.formats.{module}").render(network)
     write_text(path, text)

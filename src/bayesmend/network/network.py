@@ -333,6 +333,8 @@ def check_network(network: object) -> None:
         return
     kind = type(network).__name__
     msg = f"network must be a Network. Got an object of type {kind} instead."
+    if isinstance(getattr(network, "network", None), Network):
+        msg = msg.removesuffix(".") + ": pass its .network."
     if isinstance(network, (str, os.PathLike)):
         msg = (
             f"network must be a Network. Got {network!r} instead: read a file with "
