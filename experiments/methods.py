@@ -100,7 +100,7 @@ def solve_truth(task: Task, *, seed: int, n_threads: int) -> Answer:
     if task.network is None:
         message = "the true network of this table is not known. Leave 'truth' out."
         raise ParameterError(message)
-    found = impute(task.network, task.data, fill="mpe", n_threads=n_threads)
+    found = impute(task.network, task.data, method="mpe", n_threads=n_threads)
     return Answer(found.completed, network=task.network)
 
 

@@ -33,7 +33,7 @@ def fit_too_briefly():
 def draw_too_few():
     options = {"inference": "weighting", "n_samples": 2, "seed": 1}
     rows = {name: [None] for name in ASIA.names}
-    bm.impute(ASIA, {**rows, "xray": ["yes"]}, fill="draw", n_draws=9, **options)
+    bm.impute(ASIA, {**rows, "xray": ["yes"]}, method="draw", n_draws=9, **options)
 
 
 CALLS = [hide_too_many, cut_too_often, fit_too_briefly, draw_too_few]

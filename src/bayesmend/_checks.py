@@ -108,10 +108,10 @@ def check_goes_with(
 
     Examples
     --------
-    >>> check_goes_with("n_draws", 2, "fill", "mpe", ["draw"])
+    >>> check_goes_with("n_draws", 2, "method", "mpe", ["draw"])
     Traceback (most recent call last):
     ...
-    bayesmend.errors.ParameterError: n_draws=2 goes with fill='draw'. Got 'mpe' ...
+    bayesmend.errors.ParameterError: n_draws=2 goes with method='draw'. Got 'mpe' ...
     """
     if chosen not in choices:
         needed = " or ".join(spell(parameter, choice) for choice in choices)

@@ -17,7 +17,6 @@ _ELSEWHERE = {
     "time_limit": ("timeout", "max_time", "time_out"),
     "score": ("scoring", "scoring_method", "score_type", "metric"),
     "method": ("algorithm", "estimator", "strategy"),
-    "fill": ("method", "strategy", "how"),
     "by": ("method", "strategy"),
     "solver": ("algorithm", "backend"),
     "restarts": ("n_restarts", "n_starts", "n_init"),

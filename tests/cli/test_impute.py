@@ -119,7 +119,7 @@ def test_cells_may_go_to_stdout(holed, tmp_path, monkeypatch):
 
 def test_draws_are_numbered_files(holed, tmp_path):
     out = tmp_path / "drawn.csv"
-    options = ("--fill", "draw", "--draws", 3, "--seed", 1, "--out", out)
+    options = ("--method", "draw", "--draws", 3, "--seed", 1, "--out", out)
     ok("impute", "asia", holed, *options, "--cells", tmp_path / "cells.csv")
     files = [tmp_path / f"drawn-{k}.csv" for k in (1, 2, 3)]
     assert len({file.read_text() for file in files}) == 3
@@ -136,17 +136,17 @@ def test_draws_are_numbered_files(holed, tmp_path):
 
 def test_json_describes_what_was_done(with_id, tmp_path):
     out = tmp_path / "out.csv"
-    options = ("--fill", "marginal", "--out", out, "--json")
+    options = ("--method", "marginal", "--out", out, "--json")
     facts = json.loads(run("impute", "asia", with_id, *options).stdout)
     assert facts["n_rows"] == 2
     assert facts["n_imputed"] == 4
     assert facts["imputed"]["smoke"] == 1
-    assert (facts["fill"], facts["inference"]) == ("marginal", "exact")
+    assert (facts["method"], facts["inference"]) == ("marginal", "exact")
     assert facts["extra"] == ["id"]
     assert facts["files"] == [str(out)]
     assert facts["version"] == bm.__version__
     assert set(facts) == {
-        *("fill", "inference", "n_rows", "n_imputed", "n_draws", "imputed"),
+        *("method", "inference", "n_rows", "n_imputed", "n_draws", "imputed"),
         *("mean_probability", "lowest_probability", "extra", "absent", "files"),
         *("lowest_effective_samples", "seed", "version"),
     }
@@ -163,7 +163,7 @@ def test_tables_and_networks_may_come_from_stdin(holed, tmp_path):
 
 def test_too_few_samples_for_the_draws_are_said_aloud(with_id, tmp_path):
     out = tmp_path / "a.csv"
-    options = ("--fill", "draw", "--draws", 20, "--out", out, "--json", "--seed", 1)
+    options = ("--method", "draw", "--draws", 20, "--out", out, "--json", "--seed", 1)
     options += ("--inference", "weighting", "--samples", 10)
     result = run("impute", "asia", with_id, *options)
     assert "Warning: --draws 20 completions come from fewer samples" in result.stderr
@@ -186,8 +186,8 @@ def test_reading_options_are_those_of_other_commands(tmp_path):
 
 def test_weighting_is_asked_for_by_name(holed):
     options = ("--inference", "weighting", "--samples", 2000, "--seed", 1)
-    text = ok("impute", "asia", holed, "--fill", "marginal", *options)
-    assert text == ok("impute", "asia", holed, "--fill", "marginal", *options)
+    text = ok("impute", "asia", holed, "--method", "marginal", *options)
+    assert text == ok("impute", "asia", holed, "--method", "marginal", *options)
     assert "have no approximate method" in fails(1, "impute", "asia", holed, *options)
 
 
@@ -196,8 +196,8 @@ def test_weighting_is_asked_for_by_name(holed):
     [
         (
             1,
-            ("--fill", "mode"),
-            "Error: --fill must be one of mpe, marginal, draw.",
+            ("--method", "mode"),
+            "Error: --method must be one of mpe, marginal, draw.",
         ),
         (
             1,
@@ -209,13 +209,13 @@ def test_weighting_is_asked_for_by_name(holed):
             1,
             ("--max-memory", "10"),
             "more than --max-memory 10. Give more evidence, raise --max-memory, or use "
-            "--inference weighting with --fill marginal or --fill draw.",
+            "--inference weighting with --method marginal or --method draw.",
         ),
         (1, ("--max-memory", "0"), "--max-memory must be a number of bytes > 0."),
         (
             1,
             ("--inference", "weighting"),
-            "Use --fill marginal or --fill draw with --inference weighting.",
+            "Use --method marginal or --method draw with --inference weighting.",
         ),
         (
             1,
@@ -237,18 +237,18 @@ def test_weighting_is_asked_for_by_name(holed):
         ),
         (1, ("--cells", "x.json"), "(also .gz). Got 'x.json' instead."),
         (1, ("--out", "x.parquet.gz"), "(also .gz). Got 'x.parquet.gz' instead."),
-        (2, ("--draws", "2", "--fill", "draw"), "--draws 2 makes 2 tables."),
+        (2, ("--draws", "2", "--method", "draw"), "--draws 2 makes 2 tables."),
         (
             1,
             ("--draws", "2", "--out", "x.csv"),
-            "Error: --draws 2 goes with --fill draw.",
+            "Error: --draws 2 goes with --method draw.",
         ),
         (
             1,
             (
                 "--draws",
                 "99",
-                "--fill",
+                "--method",
                 "draw",
                 "--out",
                 "x.csv",
@@ -261,7 +261,7 @@ def test_weighting_is_asked_for_by_name(holed):
         (2, ("--draws", "0"), "Invalid value for '--draws'"),
         (
             2,
-            ("--draws", "100000000", "--fill", "draw", "--out", "x.csv"),
+            ("--draws", "100000000", "--method", "draw", "--out", "x.csv"),
             "Invalid value for '--draws'",
         ),
     ],

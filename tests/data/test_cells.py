@@ -62,7 +62,7 @@ def test_a_mask_of_the_wrong_length_is_refused(cells):
 
 
 def test_a_choice_keeps_what_is_known_of_each_cell():
-    found = bm.impute(bm.learn(ROWS).network, ROWS, fill="draw", n_draws=3, seed=1)
+    found = bm.impute(bm.learn(ROWS).network, ROWS, method="draw", n_draws=3, seed=1)
     last = found.cells[found.cells.tables == 3]
     assert len(last) == 3
     assert all(cell.table == 3 and 0 < cell.probability <= 1 for cell in last)
@@ -111,5 +111,5 @@ def test_rows_that_are_only_numbered_have_no_labels(table):
 def test_every_draw_has_the_labels():
     frame = pd.DataFrame(ROWS, index=PEOPLE)
     network = bm.learn(frame).network
-    cells = bm.impute(network, frame, fill="draw", n_draws=2, seed=1).cells
+    cells = bm.impute(network, frame, method="draw", n_draws=2, seed=1).cells
     assert cells.to_dict()["row_label"] == PEOPLE[1:] * 2

@@ -15,7 +15,7 @@ import bayesmend as bm
 from bayesmend.errors import DataError, InferenceError, ParameterError
 from bayesmend.inference.align import read_for
 
-FILLS = ["mpe", "marginal", "draw"]
+METHODS = ["mpe", "marginal", "draw"]
 
 WET = bm.Network(
     bm.Dag.from_arcs(["rain", "wet"], [("rain", "wet")]),
@@ -27,13 +27,13 @@ WET = bm.Network(
 # --- what is filled -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("fill", FILLS)
+@pytest.mark.parametrize("method", METHODS)
 @given(case=networks_with_holes())
 @settings(max_examples=30)
-def test_observed_cells_stay_and_holes_are_filled(fill, case):
+def test_observed_cells_stay_and_holes_are_filled(method, case):
     network, rows = case
     data = table(network, possible(network, rows))
-    found = bm.impute(network, data, fill=fill, seed=1)
+    found = bm.impute(network, data, method=method, seed=1)
     seen = data.codes != MISSING
     assert np.array_equal(found.completed.codes[seen], data.codes[seen])
     assert found.completed.is_complete
@@ -62,7 +62,7 @@ def test_cells_have_their_posterior_and_the_best_other_state(case):
 def test_marginal_takes_the_most_probable_state_of_each_cell(case):
     network, rows = case
     rows = possible(network, rows)
-    for cell in bm.impute(network, table(network, rows), fill="marginal").cells:
+    for cell in bm.impute(network, table(network, rows), method="marginal").cells:
         v = network.names.index(cell.variable)
         p = oracle.hole_posterior(*plain(network), rows[cell.row], v)
         assert cell.probability == pytest.approx(max(p), abs=1e-9)
@@ -77,12 +77,12 @@ def test_joint_and_single_best_states_may_differ():
     )
     hole = {"a": [None], "b": [None]}
     assert bm.impute(network, hole).to_table() == {"a": ["x"], "b": ["s"]}
-    single = bm.impute(network, hole, fill="marginal").to_table()
+    single = bm.impute(network, hole, method="marginal").to_table()
     assert single == {"a": ["y"], "b": ["s"]}
 
 
 def test_draws_are_tables_of_their_own():
-    found = bm.impute(WET, empty_rows(WET, 50), fill="draw", n_draws=3, seed=1)
+    found = bm.impute(WET, empty_rows(WET, 50), method="draw", n_draws=3, seed=1)
     assert (found.n_draws, len(found.cells)) == (3, 300)
     assert len({t.codes.tobytes() for t in found.tables}) == 3
     assert [found.to_table(k)["rain"] for k in range(3)] == [
@@ -93,7 +93,7 @@ def test_draws_are_tables_of_their_own():
         assert drawn.codes[cell.row, WET.names.index(cell.variable)] == (
             WET.states[WET.names.index(cell.variable)].index(cell.state)
         )
-    again = bm.impute(WET, empty_rows(WET, 50), fill="draw", n_draws=3, seed=1)
+    again = bm.impute(WET, empty_rows(WET, 50), method="draw", n_draws=3, seed=1)
     assert again.tables == found.tables
 
 
@@ -102,12 +102,12 @@ def test_more_draws_than_fit_into_memory_are_refused_before_any_work():
     for n_rows in (1, 1000):
         rows = empty_rows(WET, n_rows)
         with pytest.raises(InferenceError, match=message):
-            bm.impute(WET, rows, fill="draw", n_draws=10**12)
+            bm.impute(WET, rows, method="draw", n_draws=10**12)
         with pytest.raises(InferenceError, match=message):
             bm.draw_completions(WET, rows, n_draws=10**12)
     # Two cells a row, a byte each as drawn and as coded, and 34 in the list.
     n_bytes = 5 * 10 * 2 * (2 + 34)
-    options = {"fill": "draw", "n_draws": 5, "seed": 1}
+    options = {"method": "draw", "n_draws": 5, "seed": 1}
     rows = empty_rows(WET, 10)
     found = bm.impute(WET, rows, max_memory=n_bytes, **options)
     arrays = ("rows", "variables", "codes", "probabilities", "runners_up", "tables")
@@ -116,12 +116,12 @@ def test_more_draws_than_fit_into_memory_are_refused_before_any_work():
     with pytest.raises(InferenceError, match=r"more than max_memory=3599. Ask for few"):
         bm.impute(WET, rows, max_memory=n_bytes - 1, **options)
     # One table is never refused for its size: the one given was as large.
-    assert bm.impute(WET, rows, fill="draw", max_memory=500).completed.is_complete
+    assert bm.impute(WET, rows, method="draw", max_memory=500).completed.is_complete
 
 
 def test_cells_come_by_table_row_and_column():
     rows = {"wet": [None, None], "rain": [None, None]}
-    found = bm.impute(WET, rows, fill="draw", n_draws=2, seed=1)
+    found = bm.impute(WET, rows, method="draw", n_draws=2, seed=1)
     places = [(cell.table, cell.row, cell.variable) for cell in found.cells]
     assert places == [(t, r, v) for t in (1, 2) for r in (0, 1) for v in rows]
 
@@ -152,8 +152,8 @@ def test_the_answer_does_not_depend_on_threads(n_threads):
     data = bm.hide_mcar(network.sample(300, seed=1), 0.3, seed=1).data
     for options in (
         {},
-        {"fill": "draw", "n_draws": 2, "seed": 1},
-        {"fill": "marginal", "inference": "weighting", "n_samples": 500, "seed": 1},
+        {"method": "draw", "n_draws": 2, "seed": 1},
+        {"method": "marginal", "inference": "weighting", "n_samples": 500, "seed": 1},
     ):
         one = bm.impute(network, data, n_threads=1, **options)
         many = bm.impute(network, data, n_threads=n_threads, **options)
@@ -540,19 +540,19 @@ def test_numbers_are_cut_as_the_training_data_were():
         ),
         (
             {"rain": [None], "wet": ["0"]},
-            {"fill": "mode"},
+            {"method": "mode"},
             ParameterError,
-            r"fill must be one of mpe, marginal, draw. Got 'mode' instead.",
+            r"method must be one of mpe, marginal, draw. Got 'mode' instead.",
         ),
         (
             {"rain": [None], "wet": ["0"]},
             {"n_draws": 2},
             ParameterError,
-            r"n_draws=2 goes with fill='draw'. Got 'mpe' instead.",
+            r"n_draws=2 goes with method='draw'. Got 'mpe' instead.",
         ),
         (
             {"rain": [None], "wet": ["0"]},
-            {"inference": "loopy", "fill": "draw"},
+            {"inference": "loopy", "method": "draw"},
             ParameterError,
             r"inference must be one of exact, weighting. Got 'loopy' instead.",
         ),

@@ -157,7 +157,7 @@ def test_draws_that_repeat_each_other_are_said_aloud():
         r"each other: row [01] has samples as good as \d.* unweighted ones. Raise n_sa"
     )
     with pytest.warns(ShortfallWarning, match=message) as caught:
-        found = bm.impute(asia, rows, fill="draw", inference="weighting", **few)
+        found = bm.impute(asia, rows, method="draw", inference="weighting", **few)
     assert caught[0].filename == __file__
     assert found.effective_samples.shape == (3,)
     assert (found.effective_samples[:2] <= 10).all()
@@ -171,9 +171,9 @@ def test_enough_samples_are_not_remarked_upon():
     asia = bm.load_network("asia")
     rows = empty_rows(asia) | {"dysp": ["yes"]}
     options = {"inference": "weighting", "n_samples": 2000, "seed": 1}
-    drawn = bm.impute(asia, rows, fill="draw", n_draws=200, **options)
+    drawn = bm.impute(asia, rows, method="draw", n_draws=200, **options)
     assert 200 < drawn.effective_samples[0] < 2000
-    single = bm.impute(asia, rows, fill="marginal", **options)
+    single = bm.impute(asia, rows, method="marginal", **options)
     assert 200 < single.effective_samples[0] < 2000
     assert bm.impute(asia, rows).effective_samples is None
     assert bm.impute(asia, rows).to_dict()["lowest_effective_samples"] is None
@@ -203,7 +203,7 @@ def test_a_grid_too_wide_for_exact_answers_can_be_weighted():
     found = bm.marginals(network, row, **WEIGHTING, n_samples=2000, seed=1)
     assert found.effective_samples[0] > 100
     completed = bm.impute(
-        network, row, fill="draw", inference="weighting", n_samples=500, seed=1
+        network, row, method="draw", inference="weighting", n_samples=500, seed=1
     ).completed
     assert completed.is_complete
 
@@ -248,9 +248,9 @@ def test_ctrl_c_ends_the_sampling(n_rows):
 
 def test_the_most_probable_states_have_no_approximate_method():
     network = bm.load_network("asia")
-    message = "states together have no approximate method. Use fill='marginal'"
+    message = "states together have no approximate method. Use method='marginal'"
     with pytest.raises(ParameterError, match=message):
-        bm.impute(network, empty_rows(network), fill="mpe", inference="weighting")
+        bm.impute(network, empty_rows(network), method="mpe", inference="weighting")
 
 
 @pytest.mark.parametrize(

@@ -86,8 +86,8 @@ def fit_parameters(dag, data, **options):
     return bm.fit_parameters(dag, data, **options)
 
 
-def impute(network, data, **options):
-    return bm.impute(network, data, **options)
+def impute(network, data, *, fill="mpe", **options):
+    return bm.impute(network, data, method=fill, **options)
 
 
 def marginals(network, data, *, inference="exact", **options):

@@ -45,19 +45,19 @@ _default = defaults_of(run)
 def impute(
     *,
     net: Net,
-    fill: Annotated[
+    method: Annotated[
         str,
         option(
             "NAME",
             "mpe (the most probable states of a row together), marginal (of each cell "
             "by itself) or draw (at random from the joint posterior).",
         ),
-    ] = _default.fill,
+    ] = _default.method,
     n_draws: Annotated[
         int,
         option(
             "M",
-            "Completed tables, with --fill draw.",
+            "Completed tables, with --method draw.",
             "--draws",
             min=1,
             max=_MOST_FILES,
@@ -112,7 +112,7 @@ def impute(
         found = run(
             network,
             path,
-            fill=fill,  # type: ignore[arg-type]
+            method=method,  # type: ignore[arg-type]
             n_draws=n_draws,
             seed=seed,
             inference=inference,  # type: ignore[arg-type]

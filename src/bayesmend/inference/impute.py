@@ -30,10 +30,10 @@ from bayesmend.inference.engine import (
 from bayesmend.network.network import Network
 from bayesmend.seed import Seed
 
-__all__ = ["Imputation", "impute"]
+__all__ = ["IMPUTATIONS", "Imputation", "impute"]
 
-Fill = Literal["mpe", "marginal", "draw"]
-_FILLS = get_args(Fill)
+How = Literal["mpe", "marginal", "draw"]
+IMPUTATIONS = get_args(How)
 
 # What the arrays of `CompletedCells` take for each cell.
 _BYTES_PER_CELL, _BYTES_PER_LABEL = 34, 8
@@ -50,7 +50,7 @@ class Imputation:
         The variables of the network without missing cells: one table, or one per draw.
     cells : CompletedCells
         Each imputed cell with its posterior probability and its runner-up.
-    fill : str
+    method : str
         ``mpe``, ``marginal`` or ``draw``.
     inference : str
         ``exact`` or ``weighting``.
@@ -62,7 +62,7 @@ class Imputation:
 
     tables: tuple[IncompleteData, ...]
     cells: CompletedCells
-    fill: str
+    method: str
     inference: str
     source: NewData
     effective_samples: NDArray[np.float64] | None = None
@@ -108,7 +108,7 @@ class Imputation:
         counts = np.bincount(self.cells.variables, minlength=len(self.cells.names))
         per_table = (counts // self.n_draws).tolist()
         return {
-            "fill": self.fill,
+            "method": self.method,
             "inference": self.inference,
             "n_rows": self.completed.n_rows,
             "n_imputed": len(self.cells) // self.n_draws,
@@ -128,9 +128,9 @@ class Imputation:
         return float(self.effective_samples[self.cells.rows].min())
 
     def __repr__(self) -> str:
-        tables = f", {self.n_draws} tables" if self.fill == "draw" else ""
+        tables = f", {self.n_draws} tables" if self.method == "draw" else ""
         n_cells = len(self.cells) // self.n_draws
-        return f"Imputation({self.fill}, {n_cells:,} cells{tables})"
+        return f"Imputation({self.method}, {n_cells:,} cells{tables})"
 
 
 @entrance
@@ -138,7 +138,7 @@ def impute(
     network: Network,
     data: Any,
     *,
-    fill: Fill = "mpe",
+    method: How = "mpe",
     n_draws: int = 1,
     seed: Seed = None,
     inference: Inference = "exact",
@@ -159,7 +159,7 @@ def impute(
     {network}
     data : IncompleteData, frame, array, mapping or path
         A table with missing cells. Variables are matched by name and states by label.
-    fill : {"mpe", "marginal", "draw"}, default="mpe"
+    method : {"mpe", "marginal", "draw"}, default="mpe"
         ``mpe``: the most probable states of all missing cells of a row together.
         ``marginal``: of each cell by itself. ``draw``: at random from the joint
         posterior distribution, for multiple imputation.
@@ -210,7 +210,7 @@ def impute(
     >>> found.to_table()["id"], found.to_table()["lung"]
     ([17], ['yes'])
     """
-    _check(fill, inference, n_draws)
+    _check(method, inference, n_draws)
     approximate = spell("inference", "weighting")
     remedy = f"or use {approximate} with {_marginal_or_draw()}"
     n_samples = samples_for(inference, n_samples)
@@ -226,10 +226,10 @@ def impute(
     compiled = engine.compile(network, new.cells) if inference == "exact" else None
     found = find_marginals(network, new.cells, engine, compiled=compiled)
     effective = found.effective_samples
-    if fill == "mpe":
+    if method == "mpe":
         assert compiled is not None
         filled = compiled.most_probable()[0][None]
-    elif fill == "draw":
+    elif method == "draw":
         filled, effective = draw_cells(
             network, new.cells, engine, n_draws, compiled=compiled
         )
@@ -238,20 +238,20 @@ def impute(
     return Imputation(
         tables=tuple(new.completed(cells) for cells in filled),
         cells=_list_cells(network, new, filled, found.rows, found.probabilities),
-        fill=fill,
+        method=method,
         inference=inference,
         source=new,
         effective_samples=effective,
     )
 
 
-def _check(fill: str, inference: str, n_draws: int) -> None:
-    check_choice("fill", fill, _FILLS)
+def _check(method: str, inference: str, n_draws: int) -> None:
+    check_choice("method", method, IMPUTATIONS)
     check_choice("inference", inference, INFERENCES)
     check_integer("n_draws", n_draws, 1)
     if n_draws != 1:
-        check_goes_with("n_draws", n_draws, "fill", fill, ("draw",))
-    if fill == "mpe" and inference != "exact":
+        check_goes_with("n_draws", n_draws, "method", method, ("draw",))
+    if method == "mpe" and inference != "exact":
         msg = (
             "the most probable states together have no approximate method. Use "
             f"{_marginal_or_draw()} with {spell('inference', 'weighting')}."
@@ -260,7 +260,7 @@ def _check(fill: str, inference: str, n_draws: int) -> None:
 
 
 def _marginal_or_draw() -> str:
-    return f"{spell('fill', 'marginal')} or {spell('fill', 'draw')}"
+    return f"{spell('method', 'marginal')} or {spell('method', 'draw')}"
 
 
 def _most_probable(
