@@ -63,6 +63,6 @@ def did_you_mean(name: object, names: Sequence[str]) -> str:
                 return f"It is called {ours} here."
             if ours in _IN_CONSTRAINTS and "constraints" in names:
                 return f"It is called constraints={{'{ours}': [...]}} here."
-    if near := get_close_matches(text, names, 1):
+    if near := get_close_matches(text, names, 1, cutoff=0.75):
         return f"Did you mean {near[0]}?"
     return f"Available: {', '.join(names)}."

@@ -72,7 +72,7 @@ def solve_reduction(
 
     Examples
     --------
-    from bayesmend.learning.reduction.reduction import reduce_to_complete
+    >>> from bayesmend.learning.reduction.reduction import reduce_to_complete
     >>> table = {"a": ["x", "x", "y", "y"], "b": ["u", "u", "v", None]}
     >>> reduction = reduce_to_complete(IncompleteData.from_table(table))
     >>> result = solve_reduction(reduction)
