@@ -13,6 +13,7 @@ from bayesmend._progress import ProgressLine
 from bayesmend.errors import ParameterError, UnknownParameterError
 
 PARTS = [bm, *filter(inspect.ismodule, (getattr(bm, name) for name in bm.__all__))]
+PARTS += [bm.formats.convert]
 FUNCTIONS = {
     f"{part.__name__}.{name}": getattr(part, name)
     for part in PARTS

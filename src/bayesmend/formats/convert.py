@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._entrance import entrance
 from bayesmend._packages import require
 from bayesmend.data.states import Label
 from bayesmend.errors import DataError
@@ -30,6 +31,7 @@ __all__ = [
 ]
 
 
+@entrance
 def to_networkx(graph: Network | Dag | Cpdag) -> Any:
     """Return a ``networkx.DiGraph`` whose nodes are the names of the variables.
 
@@ -61,6 +63,7 @@ def to_networkx(graph: Network | Dag | Cpdag) -> Any:
     return result
 
 
+@entrance
 def from_networkx(graph: Any) -> Network:
     """Make a network from a graph as :func:`to_networkx` makes it.
 
@@ -94,6 +97,7 @@ def from_networkx(graph: Any) -> Network:
     return _arrange(dag, states, given, tables)
 
 
+@entrance
 def dag_from_networkx(graph: Any) -> Dag:
     """Make a graph from a ``networkx.DiGraph``; names are the nodes as text.
 
@@ -112,6 +116,7 @@ def dag_from_networkx(graph: Any) -> Dag:
     return Dag.from_arcs(names, [(str(a), str(b)) for a, b in graph.edges])
 
 
+@entrance
 def to_pgmpy(network: Network) -> Any:
     """Return a ``pgmpy.models.DiscreteBayesianNetwork``."""
     models = require("pgmpy.models")
@@ -137,6 +142,7 @@ def to_pgmpy(network: Network) -> Any:
     return result
 
 
+@entrance
 def from_pgmpy(model: Any) -> Network:
     """Make a network from a ``pgmpy.models.DiscreteBayesianNetwork``."""
     names = [str(node) for node in model.nodes()]
@@ -161,6 +167,7 @@ def from_pgmpy(model: Any) -> Network:
     return _arrange(dag, states, parents, tables)
 
 
+@entrance
 def to_pyagrum(network: Network) -> Any:
     """Return a ``pyagrum.BayesNet``; labels become text."""
     gum = require("pyagrum")
@@ -182,6 +189,7 @@ def to_pyagrum(network: Network) -> Any:
     return result
 
 
+@entrance
 def from_pyagrum(model: Any) -> Network:
     """Make a network from a ``pyagrum.BayesNet``."""
     ids = sorted(model.nodes())

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
+from bayesmend._entrance import entrance
 from bayesmend._files import PathLike, write_text
 from bayesmend.data.states import listing
 from bayesmend.errors import DataError
@@ -30,6 +31,7 @@ from bayesmend.structure.parents import ParentSets
 __all__ = ["parse", "read_jkl", "render", "write_jkl"]
 
 
+@entrance
 def read_jkl(path: PathLike) -> ParentSets:
     """Read candidate parent sets; a file ending in ``.gz`` is unpacked.
 
@@ -42,6 +44,7 @@ def read_jkl(path: PathLike) -> ParentSets:
     return parse(source.text, source.name)
 
 
+@entrance
 def write_jkl(sets: ParentSets, path: PathLike) -> None:
     """Write candidate parent sets; a file ending in ``.gz`` is packed.
 
