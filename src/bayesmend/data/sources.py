@@ -473,7 +473,7 @@ def _kind_of(
         if isinstance(value, (float, np.floating)) and math.isinf(value):
             message = (
                 f"variable {name!r} has the value {value}{place(position)}. Replace it"
-                " by a number, or by a missing value."
+                " by a number, or leave the cell missing."
             )
             raise DataError(message)
     if len(first) > 1:

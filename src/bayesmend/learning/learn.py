@@ -14,7 +14,7 @@ from bayesmend.errors import InferenceError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike
 from bayesmend.inference.engine import MAX_MEMORY
 from bayesmend.learning.augment.exact import learn_exact
-from bayesmend.learning.augment.local import learn_local
+from bayesmend.learning.augment.local import EXACT_VARS, learn_local
 from bayesmend.learning.em.learn import learn_em
 from bayesmend.learning.result import LearnResult
 from bayesmend.outcome import Certificate, Stopped
@@ -27,8 +27,7 @@ __all__ = ["METHODS", "learn"]
 Method = Literal["auto", "exact", "local", "em", "em-hard"]
 METHODS = get_args(Method)
 
-# Up to so many variables `auto` tries for a proof, and takes so long without a limit.
-_EXACT_VARS = 20
+# What `auto` takes to try for a proof, without a limit.
 _AUTO_SECONDS = 60.0
 # With more missing cells than both, choosing their best completion makes the data look
 # more regular than they are, and `auto` weighs all completions instead. From the
@@ -134,9 +133,9 @@ def learn(
     if table.n_missing > _MANY_CELLS and share > _LARGE_SHARE:
         reason = f"{table.n_missing:,} cells ({share:.0%}) are missing"
         return _em_if_it_fits(table, time_limit, expecting, reason)
-    if solver not in ("auto", "subsets") or table.n_vars > _EXACT_VARS:
+    if solver not in ("auto", "subsets") or table.n_vars > EXACT_VARS:
         reason = (
-            f"local: {table.n_vars} variables, exact goes up to {_EXACT_VARS}"
+            f"local: {table.n_vars} variables, exact goes up to {EXACT_VARS}"
             if solver in ("auto", "subsets")
             else "local: exact has no use for a solver of your own"
         )

@@ -22,7 +22,10 @@ from bayesmend.structure.solution import (
     trivial_bound,
 )
 
-__all__ = ["solve_order"]
+__all__ = ["FIRST_PATIENCE", "solve_order"]
+
+FIRST_PATIENCE = 20
+"""Perturbations without gain that end the search for a first answer."""
 
 
 @entrance
@@ -99,10 +102,7 @@ def solve_order(
         order: NDArray[np.int32], n_chains: int, seconds: float | None
     ) -> _core.OrderResult:
         return _core.search_orders(
-            parent_sets.offsets,
-            parent_sets.scores,
-            parent_sets.member_offsets,
-            parent_sets.members,
+            *parent_sets.arrays,
             order,
             n_chains,
             patience,

@@ -19,11 +19,16 @@ from bayesmend.data.states import listing
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 
-__all__ = ["Family", "ParentSets", "offsets_of", "owners_of"]
+__all__ = ["Arrays", "Family", "ParentSets", "offsets_of", "owners_of"]
 
 Family = tuple[float, tuple[int, ...]]
 """A score and the indices of the parents it belongs to."""
 
+
+Arrays = tuple[
+    NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int32]
+]
+"""Candidates as the core takes them: offsets, scores, member offsets, members."""
 
 _DTYPES = {
     "offsets": np.int64,
@@ -146,6 +151,11 @@ class ParentSets:
     def n_sets(self) -> int:
         """Number of candidates of all variables together."""
         return len(self.scores)
+
+    @property
+    def arrays(self) -> Arrays:
+        """What the functions of the core take first."""
+        return self.offsets, self.scores, self.member_offsets, self.members
 
     def of(self, variable: int) -> list[Family]:
         """List the candidates of one variable as ``(score, parents)``, best first."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend.errors import ParameterError
-from bayesmend.structure.parents import ParentSets, offsets_of, owners_of
+from bayesmend.structure.parents import Arrays, ParentSets, offsets_of, owners_of
 from bayesmend.structure.solution import no_dag_among
 
 __all__ = ["Problem"]
@@ -51,10 +51,7 @@ class Problem:
             raise ParameterError(msg)
         whole = cls(
             sets.names,
-            sets.offsets,
-            sets.scores,
-            sets.member_offsets,
-            sets.members,
+            *sets.arrays,
             best[owners_of(sets.offsets)] - sets.scores,
             np.arange(sets.n_sets),
         )
@@ -77,11 +74,7 @@ class Problem:
         )
 
     @property
-    def arrays(
-        self,
-    ) -> tuple[
-        NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int32]
-    ]:
+    def arrays(self) -> Arrays:
         """What the functions of the core take first."""
         return self.offsets, self.scores, self.member_offsets, self.members
 

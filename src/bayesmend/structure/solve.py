@@ -17,7 +17,7 @@ from bayesmend.graph.dag import Dag
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.ilp import solve_ilp
-from bayesmend.structure.order import solve_order
+from bayesmend.structure.order import FIRST_PATIENCE, solve_order
 from bayesmend.structure.parents import ParentSets
 from bayesmend.structure.solution import Solution, trivial_bound
 from bayesmend.structure.subsets import solve_subsets, subsets_memory
@@ -34,8 +34,6 @@ _SUBSETS_VARS = 20
 _ILP_SETS = 50_000
 _ILP_VARS = 100
 _ILP_SECONDS = 60.0
-# Perturbations without gain that end the search for a first answer.
-_FIRST_PATIENCE = 20
 
 
 @entrance
@@ -130,7 +128,7 @@ def _solve_by_ilp(
         time_limit=None if time_limit is None else min(0.5, 0.1 * time_limit),
         start=start,
         restarts=1,
-        patience=_FIRST_PATIENCE,
+        patience=FIRST_PATIENCE,
         seed=seed,
         n_threads=n_threads,
         progress=progress,

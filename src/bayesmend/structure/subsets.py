@@ -111,10 +111,7 @@ def _run(
     parent_sets: ParentSets, through: bool, seconds: float | None, n_threads: int
 ) -> _core.SubsetSolution:
     return _core.solve_subsets(
-        parent_sets.offsets,
-        parent_sets.scores,
-        parent_sets.member_offsets,
-        parent_sets.members,
+        *parent_sets.arrays,
         through,
         seconds or 0.0,
         check_integer("n_threads", n_threads),

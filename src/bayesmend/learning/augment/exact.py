@@ -89,6 +89,7 @@ def learn_exact(
         check_integer("node_limit", node_limit, 1)
     check_integer("locality", locality, 1)
     check_integer("restarts", restarts, 0)
+    n_threads = check_integer("n_threads", n_threads)
     rules = Constraints.of(constraints)
     table = IncompleteData.from_table(data)
     check_program(table.n_vars)
@@ -106,9 +107,7 @@ def learn_exact(
         given=None,
         generator=generator,
     )
-    search = LocalSearch(
-        problem, clock, check_integer("n_threads", n_threads), progress
-    )
+    search = LocalSearch(problem, clock, n_threads, progress)
     try:
         augmenter = problem.augmenter(search.time_for_tables())
     except TimeoutError:
@@ -119,7 +118,7 @@ def learn_exact(
         gap=max(gap, TOLERANCE),
         max_nodes=node_limit or 0,
         max_bytes=0.5 * min(available_memory(), 1e15),
-        n_threads=threads_for(table.n_vars, check_integer("n_threads", n_threads)),
+        n_threads=threads_for(table.n_vars, n_threads),
     )
     report = clock.reporter(progress, "branch and bound")
     answer = augmenter.solve(starts, options, clock.left or 0.0, report)

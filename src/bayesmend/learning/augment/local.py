@@ -32,9 +32,10 @@ from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.learn import learn_structure
 from bayesmend.structure.solve import Solver
 
-__all__ = ["learn_local"]
+__all__ = ["EXACT_VARS", "LocalSearch", "check_program", "learn_local", "threads_for"]
 
-_EXACT_VARS = 20
+EXACT_VARS = 20
+"""Up to so many variables a structure is found exactly, unless told otherwise."""
 
 
 @entrance
@@ -137,7 +138,7 @@ def uses_program(solver: Solver, n_vars: int) -> bool:
     if solver == "subsets":
         check_program(n_vars)
         return True
-    return solver == "auto" and n_vars <= _EXACT_VARS
+    return solver == "auto" and n_vars <= EXACT_VARS
 
 
 def check_program(n_vars: int) -> None:

@@ -241,9 +241,7 @@ class Reduction:
 
     def write_jkl(self, path: str | os.PathLike[str]) -> None:
         """Write the candidates as a ``.jkl`` file, under the names `file_names`."""
-        sets = self.parent_sets
-        arrays = sets.offsets, sets.scores, sets.member_offsets, sets.members
-        write_jkl(ParentSets(self.file_names, *arrays), path)
+        write_jkl(ParentSets(self.file_names, *self.parent_sets.arrays), path)
 
     def _family(
         self, child: int, parents: tuple[int, ...], states: NDArray[np.intp]

@@ -14,14 +14,11 @@ from bayesmend.graph.dag import Dag
 from bayesmend.learning.reduction.reduction import Reduction
 from bayesmend.learning.starts import observed_shares
 from bayesmend.seed import Seed, as_generator
-from bayesmend.structure.order import solve_order
+from bayesmend.structure.order import FIRST_PATIENCE, solve_order
 from bayesmend.structure.solution import Solution
 from bayesmend.structure.solve import Solver, solve
 
 __all__ = ["ReductionResult", "solve_reduction"]
-
-# Perturbations without gain that end the search for a first answer.
-_FIRST_PATIENCE = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -122,7 +119,7 @@ def _first(reduction: Reduction, seed: np.random.Generator, n_threads: int) -> D
     plain = solve_order(
         reduction.restrict(completed),
         restarts=1,
-        patience=_FIRST_PATIENCE,
+        patience=FIRST_PATIENCE,
         seed=seed,
         n_threads=n_threads,
     )
