@@ -192,11 +192,17 @@ def test_a_result_is_ready_for_json():
         ({"locality": 0}, "locality must be an integer >= 1. Got 0"),
         ({"restarts": -1}, "restarts must be an integer >= 0. Got -1"),
         ({"time_limit": 0}, "time_limit must be a number of seconds > 0"),
+        ({"gap": -1}, "gap must be a number of nats >= 0. Got -1"),
+        ({"max_memory": 0}, "max_memory must be a number of bytes > 0. Got 0"),
     ],
 )
 def test_arguments_out_of_range_are_refused(options, problem):
     with pytest.raises(ParameterError, match=problem):
         learn(SMALL, **options)
+    # Whatever `auto` chooses, which here is em.
+    many = {"a": ["x", "y", None] * 60, "b": ["u", None, "v"] * 60}
+    with pytest.raises(ParameterError, match=problem):
+        learn(many, **options)
 
 
 def test_a_column_without_a_value_and_without_states_is_refused():

@@ -23,7 +23,7 @@ from bayesmend._checks import (
     check_number,
 )
 from bayesmend._spelling import spell
-from bayesmend.data.states import listing
+from bayesmend.data.states import listing, quantity
 from bayesmend.errors import InferenceError
 from bayesmend.network.flat import flatten
 from bayesmend.network.network import Network
@@ -130,11 +130,12 @@ class Engine:
             limit = spell("max_memory", _finite(self.max_memory))
             if n_bytes <= self.max_memory:
                 limit = f"the {_size(_BYTES_PER_ENTRY * most)} possible"
+            scope = listing((names[v] for v in size.scope), 5)
             way_out = f"raise {spell('max_memory')}, " if size.total <= most else ""
             msg = (
                 f"exact inference would need a table of {_count(size.largest)} entries "
-                f"({_size(_BYTES_PER_ENTRY * size.largest)}) over {len(size.scope)} "
-                f"variables ({listing((names[v] for v in size.scope), 5)}), and "
+                f"({_size(_BYTES_PER_ENTRY * size.largest)}) over "
+                f"{quantity(len(size.scope), 'variable')} ({scope}), and "
                 f"{_size(n_bytes)} in all, which is more than {limit}. Give more "
                 f"evidence, {way_out}{self.remedy}."
             )

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, get_args
 
-from bayesmend._checks import check_choice, check_goes_with
+from bayesmend._checks import (
+    check_choice,
+    check_goes_with,
+    check_integer,
+    check_number,
+)
 from bayesmend._clock import Clock, Progress
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
@@ -153,9 +160,18 @@ _FOR = {
 }
 
 
+_CHECKS: dict[str, Callable[[str, object], object]] = {
+    "locality": partial(check_integer, least=1),
+    "gap": partial(check_number, unit="nats", least=0),
+    "max_memory": partial(check_number, unit="bytes", above=0),
+}
+
+
 def _check_options(method: Method, solver: Solver, **options: object) -> None:
-    """Raise ParameterError for an option that the method would ignore."""
+    """Raise ParameterError for an option out of range, or that the method ignores."""
     given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        _CHECKS[name](name, value)
     if solver not in ("auto", "subsets"):  # which `exact` takes anyway
         given["solver"] = solver
     for name, value in given.items():

@@ -1,5 +1,6 @@
 """Structural EM: its slow twin, complete data, starts, solvers, limits, messages."""
 
+import gc
 import json
 import warnings
 
@@ -21,6 +22,7 @@ from bayesmend.errors import (
 )
 from bayesmend.graph.constraints import Constraints
 from bayesmend.learning.em import STARTS
+from bayesmend.learning.em.search import Search
 from bayesmend.structure import solve_order
 
 SEEDS = st.integers(0, 2**32)
@@ -465,6 +467,17 @@ def test_structures_too_dense_for_the_memory_are_left_out():
     assert found.score < bm.learn_em(data, seed=1).score
     with pytest.raises(InferenceError, match="lower max_parents"):
         bm.learn_em(data, seed=1, max_memory=10)
+
+
+def test_structures_that_were_left_out_keep_no_search_alive():
+    data = bm.hide_mcar(bm.load_network("asia").sample(500, seed=1), 0.4, seed=1).data
+    gc.collect()
+    gc.disable()
+    try:
+        bm.learn_em(data, seed=1, max_memory=200)
+        assert not any(isinstance(thing, Search) for thing in gc.get_objects())
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("hard", [False, True])

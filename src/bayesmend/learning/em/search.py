@@ -100,7 +100,8 @@ class Search:
         try:
             reached = climb(point)
         except InferenceError as error:
-            self.too_dense.append(error)
+            # Its frames would keep all their tables, and this search, alive.
+            self.too_dense.append(error.with_traceback(None))
             return
         before = self.per_start.get(point.kind, -np.inf)
         self.per_start[point.kind] = max(before, reached)
