@@ -233,6 +233,8 @@ def test_a_time_limit_returns_what_there_is(n_threads):
     with within(0.7):
         found = bm.fit_parameters(dag, data, time_limit=0.2, **options)
     assert not found.converged
+    assert found.stopped is bm.Stopped.TIME
+    assert repr(found).startswith("ParameterFit(stopped at time limit after ")
     again = bm.log_evidence(found.network, data).sum()
     assert found.log_likelihood[-1] == pytest.approx(again)
 
@@ -243,6 +245,7 @@ def test_ctrl_c_returns_what_there_is(n_threads):
     options = {"tol": 1e-300, "max_iter": 10**6, "n_threads": n_threads}
     with ctrl_c_after(0.3):
         found = bm.fit_parameters(dag, data, **options)
+    assert found.stopped is bm.Stopped.INTERRUPT
     assert not found.converged
     assert (np.diff(found.log_likelihood) >= 0).all()
 

@@ -28,6 +28,7 @@ from bayesmend.network.cpt import Estimate, prior_of
 from bayesmend.network.flat import flatten, parents_of
 from bayesmend.network.match import match_names
 from bayesmend.network.network import Network
+from bayesmend.outcome import Stopped
 from bayesmend.score import Score
 
 __all__ = ["ParameterFit", "fit_parameters"]
@@ -53,6 +54,8 @@ class ParameterFit:
         Whether the last gain was below the tolerance.
     seconds : float
         How long it took.
+    stopped : Stopped
+        The time limit or Ctrl-C, where that ended it.
     """
 
     network: Network
@@ -60,9 +63,12 @@ class ParameterFit:
     objective: tuple[float, ...]
     converged: bool
     seconds: float
+    stopped: Stopped = Stopped.NOTHING
 
     def __repr__(self) -> str:
         word = "converged" if self.converged else "not converged"
+        if self.stopped:
+            word = f"stopped at {self.stopped.words}"
         return (
             f"ParameterFit({word} after {len(self.log_likelihood) - 1} iterations, "
             f"log_likelihood={self.log_likelihood[-1]:.3f})"
@@ -109,7 +115,7 @@ def fit_parameters(
         Stop when an iteration gains less than this per row (in nats).
     {max_memory}
     time_limit : float, optional
-        Seconds; the parameters so far are returned.
+        Seconds; when they run out, or at Ctrl-C, the parameters so far are returned.
     {n_threads}
 
     Returns
@@ -154,6 +160,7 @@ def fit_parameters(
         tuple(fitted.objective.tolist()),
         fitted.converged,
         clock.seconds,
+        fitted.stopped,
     )
 
 
