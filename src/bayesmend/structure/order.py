@@ -88,14 +88,8 @@ def solve_order(
         patience = 100 if time_limit is None else int(np.iinfo(np.int64).max)
     check_integer("patience", patience, 1)
     if parent_sets.n_vars == 0:
-        return Solution(
-            dag=Dag((), ()),
-            score=0.0,
-            bound=0.0,
-            certificate=Certificate.OPTIMAL,
-            solver="order",
-            seconds=clock.seconds,
-        )
+        return _solution(parent_sets, np.zeros(0, np.int64), Stopped.NOTHING, clock)
+    n_threads = check_integer("n_threads", n_threads)
     generator, report = as_generator(seed), clock.reporter(progress, "order search")
 
     def search(
@@ -109,7 +103,7 @@ def solve_order(
             max_window,
             seconds or 0.0,
             int(generator.integers(2**63)),
-            check_integer("n_threads", n_threads),
+            n_threads,
             report,
         )
 
@@ -119,7 +113,17 @@ def solve_order(
         # No chain met an order in which every variable has a candidate.
         seconds = 1e-3 if stopped is Stopped.INTERRUPT else clock.left
         found = search(feasible_order(parent_sets), 1, seconds)
-    choices = found.choices
+    detail = {"perturbations": found.n_perturbations, "chains": restarts}
+    return _solution(parent_sets, found.choices, stopped, clock, detail)
+
+
+def _solution(
+    parent_sets: ParentSets,
+    choices: NDArray[np.int64],
+    stopped: Stopped,
+    clock: Clock,
+    detail: dict[str, int] | None = None,
+) -> Solution:
     score, bound = float(parent_sets.scores[choices].sum()), trivial_bound(parent_sets)
     is_optimal = score >= bound - TOLERANCE
     return Solution(
@@ -130,7 +134,7 @@ def solve_order(
         stopped=stopped,
         solver="order",
         seconds=clock.seconds,
-        detail={"perturbations": found.n_perturbations, "chains": restarts},
+        detail=detail or {},
     )
 
 
