@@ -127,7 +127,7 @@ def main(arguments=None):
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", choices=list("abcd"), action="append")
     parser.add_argument("--limit", type=float, help="seconds of each search in (d)")
-    parser.add_argument("--data", choices=LARGE, action="append", help="of (d)")
+    parser.add_argument("--network", choices=LARGE, action="append", help="of (d)")
     parser.add_argument("--cap", type=float, help="seconds that a peer may take")
     given = parse_arguments(parser, arguments or [])
     parts = given.only or list("abcd")
@@ -140,7 +140,7 @@ def main(arguments=None):
     if "c" in parts:
         compare_exact(given.cap or limit)
     if "d" in parts:
-        compare_large(given.data or LARGE, limit, given.cap or limit)
+        compare_large(given.network or LARGE, limit, given.cap or limit)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """The benchmarks go on with the package: every module loads, small cases give rows."""
 
+import subprocess
+import sys
 from importlib import import_module
 
 import pytest
@@ -49,3 +51,14 @@ def test_cases_are_listed(capsys):
         assert command.main(["--list"]) == 0
     listed = capsys.readouterr().out
     assert all(name in listed for name in {*CASES, *em.CASES})
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["augment", "em", "speed", "speed.structure", "speed.growth"],
+)
+def test_a_benchmark_explains_its_options(name):
+    command = [sys.executable, "-m", f"benchmarks.{name}", "--help"]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "--data DIR" in run.stdout
