@@ -144,7 +144,7 @@ def learn_em(
     if not search.is_settled:
         msg = (
             f"structural EM stopped at max_iter={max_iter} steps from a start before "
-            "it settled. Raise max_iter."
+            "it settled. Raise max_iter of learn_em."
         )
         warn(msg, ConvergenceWarning)
     try:
