@@ -19,6 +19,7 @@ CPP = ROOT / "cpp"
 LAYERS = [
     "errors",
     "_docs",
+    "_rows",
     "_spelling",
     "_hints",
     "_columns",

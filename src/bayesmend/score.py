@@ -19,6 +19,7 @@ from bayesmend import _core
 from bayesmend._checks import check_choice, check_goes_with, check_integer, check_number
 from bayesmend._docs import documented
 from bayesmend._entrance import entrance
+from bayesmend._rows import offsets_of
 from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData, require_complete
 from bayesmend.errors import DataError, ParameterError
@@ -121,7 +122,7 @@ class Families:
         sizes = [len(parents) for _, parents in listed]
         return cls(
             np.array([child for child, _ in listed], np.int32),
-            np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64),
+            offsets_of(sizes),
             np.array([p for _, parents in listed for p in parents], np.int32),
         )
 
@@ -146,7 +147,7 @@ class Families:
                 parents.append((block + (block >= child)).astype(np.int32).ravel())
         return cls(
             np.concatenate(children),
-            np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64),
+            offsets_of(np.concatenate(sizes)),
             np.concatenate(parents),
         )
 

@@ -174,9 +174,10 @@ def _check_options(method: Method, solver: Solver, **options: object) -> None:
         _CHECKS[name](name, value)
     if solver not in ("auto", "subsets"):  # which `exact` takes anyway
         given["solver"] = solver
+    if method == "auto":
+        return
     for name, value in given.items():
-        if method != "auto":
-            check_goes_with(name, value, "method", method, _FOR[name])
+        check_goes_with(name, value, "method", method, _FOR[name])
 
 
 def _em_if_it_fits(

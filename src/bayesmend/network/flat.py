@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._rows import offsets_of
 from bayesmend.graph.dag import Dag
 
 __all__ = ["Flat", "flatten", "parents_of"]
@@ -26,7 +27,7 @@ def flatten(dag: Dag, cpts: Sequence[NDArray[np.float64]]) -> Flat:
     return Flat(
         np.array([cpt.shape[1] for cpt in cpts], dtype=np.int32),
         *parents_of(dag),
-        _offsets([cpt.size for cpt in cpts]),
+        offsets_of([cpt.size for cpt in cpts]),
         np.concatenate([np.empty(0), *(cpt.ravel() for cpt in cpts)]),
     )
 
@@ -34,8 +35,4 @@ def flatten(dag: Dag, cpts: Sequence[NDArray[np.float64]]) -> Flat:
 def parents_of(dag: Dag) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Lay out the parents as the core takes them: where each list starts, and all."""
     members = [p for parents in dag.parents for p in parents]
-    return _offsets([len(p) for p in dag.parents]), np.array(members, dtype=np.int32)
-
-
-def _offsets(sizes: list[int]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
+    return offsets_of([len(p) for p in dag.parents]), np.array(members, dtype=np.int32)

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._rows import offsets_of, owners_of
 from bayesmend.data.states import listing
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 
-__all__ = ["Arrays", "Family", "ParentSets", "offsets_of", "owners_of"]
+__all__ = ["Arrays", "Family", "ParentSets"]
 
 Family = tuple[float, tuple[int, ...]]
 """A score and the indices of the parents it belongs to."""
@@ -266,18 +267,6 @@ class ParentSets:
             f"ParentSets(n_vars={self.n_vars}, n_sets={self.n_sets}, "
             f"max_members={largest})"
         )
-
-
-def offsets_of(sizes: Any) -> NDArray[np.int64]:
-    """Return the offsets of rows of these sizes."""
-    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    return offsets
-
-
-def owners_of(offsets: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the row of every item."""
-    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
 def _check_candidates(sets: ParentSets) -> None:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
+from bayesmend._rows import offsets_of, owners_of
 from bayesmend.errors import ParameterError
-from bayesmend.structure.parents import Arrays, ParentSets, offsets_of, owners_of
+from bayesmend.structure.parents import Arrays, ParentSets
 from bayesmend.structure.solution import no_dag_among
 
 __all__ = ["Problem"]

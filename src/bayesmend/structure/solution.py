@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._rows import owners_of
 from bayesmend.data.states import listing
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 from bayesmend.outcome import Outcome
-from bayesmend.structure.parents import ParentSets, owners_of
+from bayesmend.structure.parents import ParentSets
 
 __all__ = ["Solution", "dag_of", "feasible_order", "no_dag_among", "trivial_bound"]
 

@@ -208,22 +208,22 @@ def _solve_by_callable(
     clock = Clock()
     answer = solver(parent_sets)
     if isinstance(answer, Solution):
-        told = answer
+        stated = answer
     else:
         dag = answer
         if not isinstance(dag, Dag):
             dag = _dag_of_answer(parent_sets, answer)
         bound = trivial_bound(parent_sets)
-        told = Solution(dag=dag, score=-math.inf, bound=bound, solver="")
-    if told.dag.names != parent_sets.names:
+        stated = Solution(dag=dag, score=-math.inf, bound=bound, solver="")
+    if stated.dag.names != parent_sets.names:
         msg = "the solver returned a DAG over other variables than the candidates."
         raise ParameterError(msg)
-    score = parent_sets.score_of(told.dag)
-    is_optimal = score >= told.bound - TOLERANCE
+    score = parent_sets.score_of(stated.dag)
+    is_optimal = score >= stated.bound - TOLERANCE
     return replace(
-        told,
+        stated,
         score=score,
-        certificate=Certificate.OPTIMAL if is_optimal else told.certificate,
+        certificate=Certificate.OPTIMAL if is_optimal else stated.certificate,
         solver=getattr(solver, "__name__", type(solver).__name__),
         seconds=clock.seconds,
     )

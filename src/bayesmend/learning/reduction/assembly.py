@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._rows import offsets_of
 from bayesmend.data.table import IncompleteData
 from bayesmend.learning.reduction.expansion import Columns, Expansion
 from bayesmend.learning.reduction.variants import Scope
@@ -105,9 +106,9 @@ class _Rows:
             return ParentSets.from_lists((), [])
         return ParentSets.from_arrays(
             names,
-            np.append(0, np.cumsum(self.counts)),
+            offsets_of(self.counts),
             np.concatenate(self.scores),
-            np.append(0, np.cumsum(np.concatenate(self.sizes))),
+            offsets_of(np.concatenate(self.sizes)),
             np.concatenate(self.members),
         )
 

@@ -15,6 +15,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._rows import offsets_of
 from bayesmend.data.table import IncompleteData
 from bayesmend.graph.constraints import ParentRules
 from bayesmend.learning.reduction.variants import Scope, Variants, variants_of
@@ -195,7 +196,7 @@ class _VariantScorer:
         self._codes = np.where(data.missing_mask, np.uint8(0), data.codes)
         self._score, self._n_threads = score, n_threads
         sizes = [len(v.codes) for v in variants]
-        self._offsets = np.concatenate(([0], np.cumsum(sizes, dtype=np.intp)))
+        self._offsets = offsets_of(sizes)
 
     def score(self, level: list[_Node]) -> list[NDArray[np.float64]]:
         """Score every column of families that have equally many parents."""

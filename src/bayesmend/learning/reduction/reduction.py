@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from bayesmend._checks import check_integer
 from bayesmend._docs import documented
 from bayesmend._entrance import entrance
+from bayesmend._rows import offsets_of, owners_of
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.formats.jkl import write_jkl
@@ -38,7 +39,7 @@ from bayesmend.learning.reduction.assembly import Layout, assemble, distinct_nam
 from bayesmend.learning.reduction.expansion import Expansion
 from bayesmend.learning.reduction.variants import check_columns, count_columns, scope_of
 from bayesmend.score import Score, rule_for_scores
-from bayesmend.structure.parents import ParentSets, offsets_of, owners_of
+from bayesmend.structure.parents import ParentSets
 from bayesmend.structure.solution import Solution
 
 __all__ = ["Decoded", "Reduction", "reduce_to_complete"]
