@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayesmend import _core
 from bayesmend._files import PathLike, file_suffix, unpack
 from bayesmend._spelling import spell
+from bayesmend.data.files import FileOptions
 from bayesmend.data.sources import (
     FRAME_SUFFIXES,
     KEPT_VALUES,
@@ -35,17 +36,24 @@ from bayesmend.errors import DataError, ParameterError
 TEXT_SUFFIXES = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None}
 DELIMITERS = (",", "\t", ";", "|")
 _ROWS_AT_A_TIME = 1 << 16
+_DETECT = FileOptions()
 
 
-def open_source(table: Any) -> Source:
-    """Return the columns of a table in memory or, given a path, of a file."""
+def open_source(table: Any, files: FileOptions = _DETECT) -> Source:
+    """Return the columns of a table in memory or, given a path, of a file.
+
+    What was found out about a file, and might be wrong, is in the ``notes`` of the
+    source.
+    """
     if not isinstance(table, (str, os.PathLike)):
+        files.refuse("a table in memory")
         return open_table(table)
     path = Path(table)
     suffix = file_suffix(path)
     if suffix in TEXT_SUFFIXES:
-        return CsvSource(path, None)
+        return CsvSource(path, files)
     if suffix in FRAME_SUFFIXES and path.suffix != ".gz":
+        files.refuse(f"a {suffix} file")
         return open_table(read_frame(path))
     known = listing([*TEXT_SUFFIXES, ".csv.gz", *sorted(FRAME_SUFFIXES)])
     message = (
@@ -57,26 +65,15 @@ def open_source(table: Any) -> Source:
     raise DataError(message)
 
 
-def check_delimiter(delimiter: str | None) -> str | None:
-    """Check that a delimiter is one plain character, or None."""
-    if delimiter is None:
-        return None
-    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
-        message = (
-            "delimiter must be one ASCII character other than a quote or a line end."
-            f" Got {delimiter!r} instead."
-        )
-        raise ParameterError(message)
-    return delimiter
-
-
 class CsvSource(Source):
     """Delimited text: it is read once the numeric columns are known."""
 
     kind = "text"
 
-    def __init__(self, path: PathLike, delimiter: str | None) -> None:
+    def __init__(self, path: PathLike, files: FileOptions = _DETECT) -> None:
+        delimiter = files.delimiter
         self.path = Path(path)
+        self.notes, self.marker_counts = [], {}
         self._text = _read_bytes(self.path)
         self._delimiter = self._choose_delimiter(delimiter)
         self.headers, self.n_rows = (), 0
@@ -171,8 +168,8 @@ class CsvSource(Source):
         return f" in line {line} of {self.path.name}"
 
     def _choose_delimiter(self, delimiter: str | None) -> str:
-        if check_delimiter(delimiter) is not None:
-            return str(delimiter)
+        if delimiter is not None:
+            return delimiter
         by_suffix = TEXT_SUFFIXES.get(file_suffix(self.path))
         if by_suffix is not None:
             return by_suffix

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -134,7 +135,14 @@ def _read_with_pyarrow(path: Path, *, is_parquet: bool) -> Any:
 
 
 class Source(ABC):
-    """A table that hands over its columns by position."""
+    """A table that hands over its columns by position.
+
+    First ``headers``, ``dtypes`` and ``notes`` are known. After `prepare`, which
+    settles names and missing markers, `column` describes any column: its distinct
+    values, how many there are, whether all are numbers, how many cells are missing.
+    `numbers` then works for every column that is numeric, whether it was named to
+    `prepare` or not, and `values` for every column; `codes` comes last.
+    """
 
     kind: str
     headers: tuple[object, ...]
@@ -146,6 +154,12 @@ class Source(ABC):
     markers: frozenset[str] = frozenset()
     native: Any = None
     """The table itself; None for text and codes."""
+    notes: Sequence[str] = ()
+    """What was found out about a file and might be wrong, one sentence each."""
+    decimal: str = "."
+    """The mark before the decimals of numbers in text."""
+    marker_counts: Mapping[str, int] = MappingProxyType({})
+    """How many cells of a file each missing marker stands in, once it is prepared."""
 
     def prepare(
         self, names: tuple[str, ...], markers: frozenset[str], numeric: frozenset[int]
@@ -226,8 +240,20 @@ class Source(ABC):
             label = as_label(np.float32(values[k]) if is_single else values[k])
             table[k] = labels.setdefault(label, len(labels))
         n_distinct = len(labels) + max(0, len(present) - keep)
+        is_present = np.zeros(len(values) + 1, dtype=bool)
+        is_present[present] = True
         codes = compact(table[index], n_distinct)
-        return Column(name, kind, tuple(labels), codes, len(codes), n_distinct)
+        return Column(
+            name,
+            kind,
+            tuple(labels),
+            codes,
+            len(codes),
+            n_distinct,
+            n_missing=int(np.count_nonzero(~is_present[index])),
+            is_numeric=kind == "number"
+            or (kind == "text" and all(is_number_text(values[k]) for k in present)),
+        )
 
     def _objects(self, position: int, keep: int, cells: Sequence[Any]) -> Column:
         """Make a column from plain Python values, whatever they are."""
@@ -245,8 +271,12 @@ class Source(ABC):
             as_label(c) for c, keep in zip(categories, kept, strict=True) if keep
         )
         name, n = self.names[position], len(labels)
-        index = compact(table[codes.astype(np.intp)], n)
-        return Column(name, "category", labels, index, self.n_rows, n)
+        positions = table[codes.astype(np.intp)]
+        n_missing = int(np.count_nonzero(positions < 0))
+        index = compact(positions, n)
+        return Column(
+            name, "category", labels, index, self.n_rows, n, n_missing=n_missing
+        )
 
 
 class ArraySource(Source):

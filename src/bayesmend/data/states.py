@@ -29,7 +29,10 @@ MISSING_MARKERS = ("", "NA", "NaN", "nan", "null", "None", "?")
 BLANKS = " \t\r\n\v\f"
 """Characters ignored around a cell when it is compared with the markers."""
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBERS = {
+    mark: re.compile(rf"[+-]?(\d+[{mark}]?\d*|[{mark}]\d+)([eE][+-]?\d+)?", re.A)
+    for mark in ".,"
+}
 _EXACT_INTEGERS = 2.0**53
 
 
@@ -55,6 +58,13 @@ class Column:
         are too many of them to be states.
     is_bound : bool, default=False
         Whether ``n_distinct`` is where the reader stopped counting.
+    n_missing : int, default=0
+        Number of missing cells.
+    is_numeric : bool, default=False
+        Whether all values are numbers, or text that reads as numbers; also those
+        that ``values`` does not hold.
+    decimal : {".", ","}, default="."
+        The mark before the decimals where numbers are text.
     """
 
     name: str
@@ -64,6 +74,9 @@ class Column:
     n_rows: int
     n_distinct: int
     is_bound: bool = False
+    n_missing: int = 0
+    is_numeric: bool = False
+    decimal: str = "."
 
 
 def apply_codes(
@@ -85,9 +98,28 @@ def compact(index: NDArray[Any], n_values: int) -> NDArray[Any]:
     return index.astype(np.int32)
 
 
-def is_number_text(value: Label) -> bool:
-    """Tell whether a label is text that reads as a finite decimal number."""
-    return isinstance(value, str) and bool(_NUMBER.fullmatch(value.strip(BLANKS)))
+def is_number_text(value: object, decimal: str = ".") -> bool:
+    """Tell whether a label is text that reads as a finite decimal number.
+
+    Examples
+    --------
+    >>> is_number_text(" -1.5e3"), is_number_text("1,5"), is_number_text("1,5", ",")
+    (True, False, True)
+    """
+    if not isinstance(value, str):
+        return False
+    return bool(_NUMBERS[decimal].fullmatch(value.strip(BLANKS)))
+
+
+def number_of_text(text: str, decimal: str = ".") -> float:
+    """Return the number that a text reads as, which `is_number_text` tells.
+
+    Examples
+    --------
+    >>> number_of_text("1,5", ",")
+    1.5
+    """
+    return float(text.replace(decimal, "."))
 
 
 def as_label(value: object) -> Label:

@@ -16,7 +16,6 @@ from bayesmend._entrance import entrance
 from bayesmend._files import PathLike, write_chunks
 from bayesmend.data.csv import (
     CsvSource,
-    check_delimiter,
     csv_chunks,
     default_delimiter,
     name_weights,
@@ -24,6 +23,7 @@ from bayesmend.data.csv import (
 )
 from bayesmend.data.discretize import Cutting, Discretization
 from bayesmend.data.encode import Options, check_codes, check_weights, encode
+from bayesmend.data.files import FileOptions, check_delimiter
 from bayesmend.data.patterns import Patterns, find_patterns
 from bayesmend.data.restore import converted, restore_table
 from bayesmend.data.sources import Origin
@@ -150,7 +150,8 @@ class IncompleteData:
         )
         if isinstance(table, cls):
             return table._with_options(options)
-        return cls(*encode(open_source(table), options))
+        files = FileOptions(names_given=names is not None)
+        return cls(*encode(open_source(table, files), options))
 
     @classmethod
     @entrance
@@ -187,7 +188,8 @@ class IncompleteData:
         options = Options(
             states, weights, missing, names, max_numeric_states, discretize
         )
-        return cls(*encode(CsvSource(path, delimiter), options))
+        files = FileOptions(delimiter, names_given=names is not None)
+        return cls(*encode(CsvSource(path, files), options))
 
     @classmethod
     @entrance
