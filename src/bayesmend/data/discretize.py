@@ -1,7 +1,7 @@
 """Cut numbers into intervals, and cut new numbers at the same points."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Literal, Self, TypeAlias
 
@@ -12,6 +12,7 @@ from bayesmend._entrance import entrance
 from bayesmend._spelling import spell
 from bayesmend._warn import warn
 from bayesmend.data.csv import open_source
+from bayesmend.data.numbers import Numbers, date_text
 from bayesmend.data.restore import (
     INTERVALS,
     replace_columns,
@@ -49,6 +50,9 @@ class Discretization:
         The variables that are cut.
     cuts : tuple of tuple of float
         Their cut points, ascending.
+    numbers : tuple of Numbers or None
+        What is known of the numbers within the intervals, from the table that was
+        read; it does not count when rules are compared. None where nothing is known.
 
     Examples
     --------
@@ -63,6 +67,11 @@ class Discretization:
 
     names: tuple[str, ...]
     cuts: tuple[tuple[float, ...], ...]
+    numbers: tuple[Numbers | None, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.numbers:
+            object.__setattr__(self, "numbers", (None,) * len(self.names))
 
     @classmethod
     def from_cuts(cls, cuts: Mapping[str, Sequence[float]]) -> Self:
@@ -72,7 +81,12 @@ class Discretization:
 
     def labels(self, name: str) -> tuple[str, ...]:
         """Return the intervals of a variable as text, in ascending order."""
-        ends = [str(as_label(cut)) for cut in self._cuts_of(name)]
+        numbers = self.numbers_of(name)
+        is_date = numbers is not None and numbers.kind == "date"
+        ends = [
+            date_text(cut) if is_date else str(as_label(cut))
+            for cut in self._cuts_of(name)
+        ]
         if not ends:
             return ("any",)
         middle = [f"{a}<x<={b}" for a, b in pairwise(ends)]
@@ -113,6 +127,75 @@ class Discretization:
                 kind, INTERVALS, self.labels(name), codes
             )
         return replace_columns(source, columns)
+
+    def numbers_of(self, name: str) -> Numbers | None:
+        """Return what is known of the numbers of a variable."""
+        return self.numbers[position_of(name, self.names)]
+
+    def with_numbers(
+        self, name: str, numbers: NDArray[np.float64], *, is_date: bool = False
+    ) -> Self:
+        """Return the rule with what numbers of a variable tell, unless it knows some.
+
+        Parameters
+        ----------
+        name : str
+            The variable.
+        numbers : ndarray
+            Its numbers, NaN where missing; of dates, seconds since 1970.
+        is_date : bool, default=False
+            Whether the numbers stand for dates.
+        """
+        place = position_of(name, self.names)
+        if self.numbers[place] is not None:
+            return self
+        known = Numbers.of(numbers, self.cuts[place], is_date=is_date)
+        return replace(
+            self, numbers=(*self.numbers[:place], known, *self.numbers[place + 1 :])
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it in plain types, ready for JSON."""
+        return {
+            name: {
+                "cuts": list(cuts),
+                "numbers": None if numbers is None else numbers.to_dict(),
+            }
+            for name, cuts, numbers in zip(
+                self.names, self.cuts, self.numbers, strict=True
+            )
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Any) -> Self:
+        """Read what :meth:`to_dict` returns.
+
+        Examples
+        --------
+        >>> rule = fit_discretization({"age": [22, 31, 38, 45]}, {"age": 2})
+        >>> Discretization.from_dict(rule.to_dict()) == rule
+        True
+        """
+        if not isinstance(plain, Mapping) or not all(
+            isinstance(entry, Mapping) for entry in plain.values()
+        ):
+            message = "a discretization must map names to cuts and numbers."
+            raise DataError(message)
+        rule = {
+            name: _check_cuts(name, entry.get("cuts", None), at_least=0)
+            for name, entry in plain.items()
+        }
+        numbers = [
+            None
+            if (known := entry.get("numbers")) is None
+            else Numbers.from_dict(known)
+            for entry in plain.values()
+        ]
+        for (name, cuts), known in zip(rule.items(), numbers, strict=True):
+            if known is not None and len(known.medians) != len(cuts) + 1:
+                message = f"the cuts of variable {name!r} do not fit its numbers."
+                raise DataError(message)
+        return cls(tuple(rule), tuple(rule.values()), tuple(numbers))
 
     def _cuts_of(self, name: str) -> tuple[float, ...]:
         return self.cuts[position_of(name, self.names)]
@@ -206,14 +289,15 @@ def fit_source(
     source: Source, cutting: Mapping[str, Cutting], by: str = "quantile"
 ) -> Discretization:
     """Choose cut points from a source that is prepared."""
-    cuts = []
+    cuts, known = [], []
     for name, how in cutting.items():
         chosen, n_bins, points = _read_cutting(name, how, by)
+        numbers = source.numbers(position_of(name, source.names))
         if points is None:
-            numbers = source.numbers(position_of(name, source.names))
             points = _fit_cuts(name, numbers[~np.isnan(numbers)], n_bins, chosen)
         cuts.append(points)
-    return Discretization(tuple(cutting), tuple(cuts))
+        known.append(Numbers.of(numbers, points))
+    return Discretization(tuple(cutting), tuple(cuts), tuple(known))
 
 
 def _read_cutting(
@@ -240,7 +324,7 @@ def _is_number(how: object) -> bool:
     return isinstance(how, (int, np.integer)) and not isinstance(how, bool)
 
 
-def _check_cuts(name: str, points: Any) -> tuple[float, ...]:
+def _check_cuts(name: str, points: Any, at_least: int = 1) -> tuple[float, ...]:
     try:
         cuts = tuple(float(point) for point in points)
     except (TypeError, ValueError):
@@ -250,7 +334,7 @@ def _check_cuts(name: str, points: Any) -> tuple[float, ...]:
         )
         raise ParameterError(message) from None
     is_ascending = all(a < b for a, b in pairwise(cuts))
-    if not cuts or not all(np.isfinite(cuts)) or not is_ascending:
+    if len(cuts) < at_least or not all(np.isfinite(cuts)) or not is_ascending:
         message = (
             f"cut points of variable {name!r} must be finite and ascending. Got"
             f" {points!r} instead."

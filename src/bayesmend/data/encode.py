@@ -138,6 +138,9 @@ class Coder:
                 else rules.choose(column, source.place_of_value)
             )
         numbers = {j: source.numbers(j) for j in positions if j in self.cut}
+        for j, observed in numbers.items():
+            rule = self._rule.with_numbers(source.names[j], observed)
+            self.discretization = rule
         codes = source.codes(positions, columns, [table for _, table in codings])
         for k, (name, j) in enumerate(zip(variables, positions, strict=True)):
             if j in numbers:
