@@ -10,6 +10,7 @@ from support import oracle
 
 from bayesmend import Dag, IncompleteData, _core
 from bayesmend.errors import DataError, ParameterError
+from bayesmend.graph import Constraints
 from bayesmend.learning import reduce_to_complete
 from bayesmend.score import (
     Families,
@@ -20,6 +21,8 @@ from bayesmend.score import (
     family_score,
     score_families,
 )
+from bayesmend.structure.candidates import candidates_from
+from bayesmend.structure.greedy import climb_from
 
 KINDS = ("bdeu", "k2", "bic", "aic", "loglik")
 
@@ -215,6 +218,98 @@ def test_the_kernel_has_a_name():
     assert _core.bit_kernel() in {"avx512", "avx2", "popcnt", "portable"}
 
 
+# Completed tables: what was missing before counts for the support.
+
+
+@st.composite
+def completed_families(draw):
+    rows, card, child, parents = draw(families())
+    hidden = draw(
+        st.lists(
+            st.tuples(*(st.booleans() for _ in card)),
+            min_size=len(rows),
+            max_size=len(rows),
+        )
+    )
+    holed = [
+        [None if h else c for c, h in zip(row, flags, strict=True)]
+        for row, flags in zip(rows, hidden, strict=True)
+    ]
+    weights = draw(
+        st.none() | st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows))
+    )
+    return holed, rows, card, child, parents, weights
+
+
+def scorer_of_completed(rows, completed, card, weights, rule):
+    own = None if weights is None else np.array(weights, float)
+    incomplete = [[255 if c is None else c for c in row] for row in rows]
+    return FamilyScorer.completed(
+        make_data(incomplete, card, own), make_data(completed, card, own), score=rule
+    )
+
+
+@settings(max_examples=300)
+@given(completed_families(), st.sampled_from(KINDS), st.sampled_from([0.0, 0.03, 1.0]))
+def test_rows_in_cells_without_an_example_cost_the_support(family, kind, support):
+    rows, completed, card, child, parents, weights = family
+    rule = Score(kind, arc_penalty=0.3, support=support)
+    scorer = scorer_of_completed(rows, completed, card, weights, rule)
+    expected = oracle.supported_score(
+        rows,
+        completed,
+        card,
+        child,
+        parents,
+        kind,
+        weights=weights,
+        penalty=0.3,
+        support=support,
+    )
+    found = scorer.family(f"v{child}", [f"v{p}" for p in parents])
+    assert found == pytest.approx(expected, rel=1e-8, abs=1e-7)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_support_of_tables_much_larger_than_the_data(weighted):
+    rng = np.random.default_rng(3)
+    card = [250, 250, 9, 4]
+    completed = rng.integers(0, 4, (60, 4)).tolist()
+    rows = [[None if rng.random() < 0.2 else c for c in row] for row in completed]
+    weights = rng.integers(0, 3, 60).tolist() if weighted else None
+    scorer = scorer_of_completed(rows, completed, card, weights, Score(support=2.0))
+    plain = scorer_of_completed(rows, completed, card, weights, Score(support=0.0))
+    lacking = oracle.unsupported(rows, completed, (0, 1, 2, 3), weights)
+    family = "v3", ["v0", "v1", "v2"]
+    assert lacking > 0
+    assert plain.family(*family) - scorer.family(*family) == pytest.approx(2 * lacking)
+
+
+def test_candidates_and_climbing_pay_for_lacking_support():
+    rng = np.random.default_rng(4)
+    card = [3, 3, 2, 4]
+    completed = rng.integers(0, card, (40, 4)).tolist()
+    rows = [[None if rng.random() < 0.3 else c for c in row] for row in completed]
+    rule = Score(support=0.7)
+    scorer = scorer_of_completed(rows, completed, card, None, rule)
+    rules = Constraints().rules(scorer.data.names, max_parents=3)
+    sets = candidates_from(scorer, rules, search="all")
+    for child in range(4):
+        for found, parents in sets.of(child):
+            expected = oracle.supported_score(
+                rows, completed, card, child, parents, "bdeu", support=0.7
+            )
+            assert found == pytest.approx(expected)
+    climbed = climb_from(scorer, rules, restarts=3, seed=1)
+    assert climbed.score == pytest.approx(scorer.dag(climbed.dag))
+
+
+def test_a_rule_and_options_of_its_own_do_not_go_together():
+    assert Score.of("bic", support=0.5) == Score("bic", support=0.5)
+    with pytest.raises(ParameterError, match=r"support=0\.5 goes with the name"):
+        Score.of(Score("bic"), support=0.5)
+
+
 def test_missing_cells_are_refused_with_their_place():
     data = IncompleteData.from_table(np.array([["a", "x"], ["b", "?"]]))
     with pytest.raises(DataError, match="variable 'x1' is missing in row 1"):
@@ -228,6 +323,7 @@ def test_missing_cells_are_refused_with_their_place():
         ({"ess": 0.0}, "ess must be a finite number > 0. Got 0.0"),
         ({"ess": float("nan")}, "ess must be a finite number > 0"),
         ({"arc_penalty": float("inf")}, "arc_penalty must be a finite number"),
+        ({"support": -1.0}, "support must be a finite number >= 0. Got -1.0"),
     ],
 )
 def test_rules_outside_their_range_are_refused(arguments, message):

@@ -16,10 +16,13 @@ void bind_score(nb::module_& m) {
       .value("aic", ScoreKind::aic)
       .value("loglik", ScoreKind::loglik);
   nb::class_<ScoreRule>(m, "ScoreRule", "How families are scored.")
-      .def(nb::init<ScoreKind, double, double>(), "kind"_a, "ess"_a, "arc_penalty"_a);
+      .def(nb::init<ScoreKind, double, double, double>(), "kind"_a, "ess"_a, "arc_penalty"_a,
+           "support"_a);
   nb::class_<Scorer>(m, "Scorer", "Scores families of one complete table under one rule.")
-      .def(nb::init<In<std::uint8_t, 2>, In<std::int32_t, 1>, In<double, 1>, const ScoreRule&>(),
-           "columns"_a.noconvert(), "card"_a.noconvert(), "weights"_a.noconvert(), "rule"_a)
+      .def(nb::init<In<std::uint8_t, 2>, In<std::int32_t, 1>, In<double, 1>, const ScoreRule&,
+                    const In<std::uint8_t, 2>&>(),
+           "columns"_a.noconvert(), "card"_a.noconvert(), "weights"_a.noconvert(), "rule"_a,
+           "was_missing"_a.noconvert())
       .def_static(
           "expecting",
           [](nb::object holes, In<double, 1> cpts, const ScoreRule& rule, std::size_t n_threads,

@@ -14,11 +14,11 @@ namespace bayesmend::bind {
 class Scorer {
  public:
   Scorer(In<std::uint8_t, 2> columns, In<std::int32_t, 1> card, In<double, 1> weights,
-         const ScoreRule& rule)
+         const ScoreRule& rule, const In<std::uint8_t, 2>& was_missing)
       : columns_(std::move(columns)),
         card_(std::move(card)),
         weights_(std::move(weights)),
-        counter_(table_of(columns_, card_), view(weights_)),
+        counter_(table_of(columns_, card_), view(weights_), flags_of(was_missing, columns_)),
         scorer_(counter_, rule) {}
 
   // Scores what is expected of a table with holes; `owner` keeps `holes` alive.
@@ -40,6 +40,15 @@ class Scorer {
   const ExpectedCounts* expected() const { return expected_.get(); }
 
  private:
+  // Per variable and row whether the cell was missing before; of no size where none was.
+  static std::span<const std::uint8_t> flags_of(const In<std::uint8_t, 2>& was_missing,
+                                                const In<std::uint8_t, 2>& columns) {
+    if (was_missing.size() == 0) return {};
+    if (was_missing.shape(0) != columns.shape(0) || was_missing.shape(1) != columns.shape(1))
+      throw std::invalid_argument("the marks of missing cells must have the shape of the table.");
+    return view(was_missing);
+  }
+
   In<std::uint8_t, 2> columns_;
   In<std::int32_t, 1> card_;
   In<double, 1> weights_;  // of rows; or the probabilities of a network

@@ -63,6 +63,11 @@ seed : int, Generator or None
 data : IncompleteData, frame, array, mapping or path
     The table.
 """,
+    "support": """\
+support : float, optional
+    What a row costs, in nats, in a cell of a family of which no observed row gives an
+    example; 0 switches it off. A `Score` has its own.
+""",
     "time_limit": """\
 time_limit : float, optional
     Seconds; the best answer so far is returned, with the bound known by then.

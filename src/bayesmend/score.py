@@ -26,6 +26,7 @@ from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.dag import Dag, check_dag
 
 __all__ = [
+    "SUPPORT",
     "Families",
     "FamilyScorer",
     "Score",
@@ -37,6 +38,11 @@ __all__ = [
 
 ScoreKind = Literal["bdeu", "k2", "bic", "aic", "loglik"]
 _KINDS: Final = get_args(ScoreKind)
+SUPPORT: Final = 0.0
+"""What a row costs in a cell of which no observed row gives an example, in nats."""
+
+
+_NOTHING_MISSING: Final = np.zeros((0, 0), np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +60,36 @@ class Score:
         any of them.
     arc_penalty : float, default=0.0
         Structure prior: taken off the score for every arc.
+    support : float, default=SUPPORT
+        Taken off, of incomplete tables, for every row that falls into a cell (parent
+        configuration and state of the child) of which no row with the whole family
+        observed gives an example. 0 for none.
 
     Examples
     --------
     >>> Score("bdeu", ess=10)
-    Score(kind='bdeu', ess=10, arc_penalty=0.0)
+    Score(kind='bdeu', ess=10, arc_penalty=0.0, support=0.0)
     """
 
     kind: ScoreKind = "bdeu"
     ess: float = 1.0
     arc_penalty: float = 0.0
+    support: float = SUPPORT
 
     def __post_init__(self) -> None:
         check_choice("score", self.kind, _KINDS)
         check_number("ess", self.ess, above=0, finite=True)
         check_number("arc_penalty", self.arc_penalty, finite=True)
+        check_number("support", self.support, least=0, finite=True)
 
     @classmethod
-    def of(cls, score: Score | str, *, ess: float | None = None) -> Score:
+    def of(
+        cls,
+        score: Score | str,
+        *,
+        ess: float | None = None,
+        support: float | None = None,
+    ) -> Score:
         """Return `score` itself, or the rule of that name.
 
         Examples
@@ -80,13 +98,18 @@ class Score:
         'bic'
         """
         if not isinstance(score, cls):
-            return cls(score, ess=1.0 if ess is None else ess)  # type: ignore[arg-type]
-        if ess is not None:
-            msg = (
-                f"{spell('ess', ess)} goes with the name of a score. {score!r} has its "
-                "own."
+            return cls(
+                score,  # type: ignore[arg-type]
+                ess=1.0 if ess is None else ess,
+                support=SUPPORT if support is None else support,
             )
-            raise ParameterError(msg)
+        for name, value in (("ess", ess), ("support", support)):
+            if value is not None:
+                msg = (
+                    f"{spell(name, value)} goes with the name of a score. {score!r} "
+                    "has its own."
+                )
+                raise ParameterError(msg)
         return score
 
 
@@ -193,7 +216,43 @@ class FamilyScorer:
             table.card,
             weights_of(table),
             core_rule(self.score),
+            _NOTHING_MISSING,
         )
+
+    @classmethod
+    def completed(
+        cls,
+        data: IncompleteData,
+        completed: IncompleteData,
+        *,
+        score: Score,
+        n_threads: int = 0,
+    ) -> FamilyScorer:
+        """Score a completed table, knowing which of its cells were missing.
+
+        Parameters
+        ----------
+        data : IncompleteData
+            The table as it was observed.
+        completed : IncompleteData
+            The same without missing cells.
+        score : Score
+            The rule; its `support` is for cells that no row of `data` shows.
+        n_threads : int, default=0
+            Number of threads; 0 means one per core.
+        """
+        require_complete(completed, "a score")
+        scorer = cls.__new__(cls)
+        scorer.data, scorer.score = completed, score
+        scorer.n_threads = check_integer("n_threads", n_threads)
+        scorer.core = _core.Scorer(
+            completed.codes.T,
+            completed.card,
+            weights_of(completed),
+            core_rule(score),
+            missing_flags(data) if score.support > 0 else _NOTHING_MISSING,
+        )
+        return scorer
 
     @classmethod
     @documented
@@ -411,7 +470,9 @@ def count_family(
     )
 
 
-def rule_for_scores(score: Score | str, ess: float | None) -> Score:
+def rule_for_scores(
+    score: Score | str, ess: float | None, support: float | None = None
+) -> Score:
     """Return a rule where no parameters are fitted: only ``bdeu`` has a use for `ess`.
 
     Examples
@@ -421,7 +482,7 @@ def rule_for_scores(score: Score | str, ess: float | None) -> Score:
     ...
     bayesmend.errors.ParameterError: ess=2 goes with score='bdeu'. Got 'bic' instead.
     """
-    rule = Score.of(score, ess=ess)
+    rule = Score.of(score, ess=ess, support=support)
     if ess is not None:
         check_goes_with("ess", ess, "score", rule.kind, ("bdeu",))
     return rule
@@ -429,13 +490,22 @@ def rule_for_scores(score: Score | str, ess: float | None) -> Score:
 
 def core_rule(score: Score) -> _core.ScoreRule:
     """Return a rule as the core knows it."""
-    kind = _core.ScoreKind[score.kind]
-    return _core.ScoreRule(kind, float(score.ess), float(score.arc_penalty))
+    return _core.ScoreRule(
+        _core.ScoreKind[score.kind],
+        float(score.ess),
+        float(score.arc_penalty),
+        float(score.support),
+    )
 
 
 def weights_of(data: IncompleteData) -> NDArray[np.float64]:
     """Return row weights as the core wants them: empty when every row counts one."""
     return np.zeros(0) if data.weights is None else data.weights
+
+
+def missing_flags(data: IncompleteData) -> NDArray[np.uint8]:
+    """Mark the missing cells, one variable after the other, as the core wants it."""
+    return np.ascontiguousarray(data.missing_mask.T).view(np.uint8)
 
 
 def resolve_family(

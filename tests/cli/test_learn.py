@@ -181,7 +181,8 @@ def test_options_reach_the_search_and_the_result(holed, tmp_path):
     out = tmp_path / "out"
     ok(
         *("learn", holed, "--out", out, "--method", "exact", "--score", "bic"),
-        *("--ess", 2, "--max-parents", 2, "--locality", 2, "--restarts", 1),
+        *("--ess", 2, "--support", 0.05, "--max-parents", 2, "--locality", 2),
+        *("--restarts", 1),
         *("--require", "asia,xray", "--forbid", "lung,tub", "--gap", 0.5),
         *("--tier", "asia,smoke", "--tier", "lung", "--time-limit", 20),
         *("--seed", 3, "--threads", 1),
@@ -191,6 +192,7 @@ def test_options_reach_the_search_and_the_result(holed, tmp_path):
         "method": "exact",
         "score": "bic",
         "ess": 2.0,
+        "support": 0.05,
         "max_parents": 2,
         "locality": 2,
         "restarts": 1,

@@ -83,6 +83,41 @@ def family_score(rows, card, child, parents, kind, ess=1.0, weights=None, penalt
     return likelihood - price[kind] * free - paid
 
 
+def unsupported(rows, completed, members, weights=None):
+    """Weight of the rows in cells of `members` that no row with all of them shows.
+
+    `rows` has None where a cell was missing before the table was completed.
+    """
+    weights = [1] * len(rows) if weights is None else weights
+    shown = {
+        tuple(row[v] for v in members)
+        for row, weight in zip(rows, weights, strict=True)
+        if weight > 0 and all(row[v] is not None for v in members)
+    }
+    return sum(
+        weight
+        for row, weight in zip(completed, weights, strict=True)
+        if tuple(row[v] for v in members) not in shown
+    )
+
+
+def supported_score(
+    rows,
+    completed,
+    card,
+    child,
+    parents,
+    kind,
+    ess=1.0,
+    weights=None,
+    penalty=0.0,
+    support=0.0,
+):
+    """The score of a completed family less `support` a row without an example."""
+    plain = family_score(completed, card, child, parents, kind, ess, weights, penalty)
+    return plain - support * unsupported(rows, completed, (child, *parents), weights)
+
+
 def _dirichlet(counts, cell):
     score = 0.0
     for row in counts:

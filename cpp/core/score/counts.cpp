@@ -1,8 +1,11 @@
 #include "core/score/counts.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
+#include <string>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 
 #include "core/base/bits.hpp"
@@ -19,8 +22,13 @@ constexpr std::size_t kAlwaysDense = 512;
 
 }  // namespace
 
-JointCounter::JointCounter(const Table& table, std::span<const double> weights)
+JointCounter::JointCounter(const Table& table, std::span<const double> weights,
+                           std::span<const std::uint8_t> was_missing)
     : table_(table), weights_(weights), n_words_((table.n_rows + 63) / 64) {
+  if (!was_missing.empty()) missing_bits_.assign(table.n_vars * n_words_, 0);
+  for (std::size_t cell = 0; cell < was_missing.size(); ++cell)
+    if (const std::size_t row = cell % table.n_rows; was_missing[cell] != 0)
+      missing_bits_[cell / table.n_rows * n_words_ + row / 64] |= std::uint64_t{1} << (row % 64);
   total_ = static_cast<double>(table.n_rows);
   if (is_weighted()) {
     total_ = 0.0;
@@ -218,6 +226,79 @@ std::span<const T> JointCounter::add_up_rows(VariableSet set, Scratch& scratch, 
 std::span<const std::uint32_t> JointCounter::count_by_rows(VariableSet set,
                                                            Scratch& scratch) const {
   return add_up_rows(set, scratch, scratch.counts, [](std::size_t) { return std::uint32_t{1}; });
+}
+
+bool JointCounter::find_incomplete(VariableSet set, Scratch& scratch) const {
+  auto& incomplete = scratch.incomplete;
+  incomplete.assign(n_words_, 0);
+  std::uint64_t any = 0;
+  for (const auto v : set)
+    for (std::size_t w = 0; w < n_words_; ++w)
+      any |= incomplete[w] |= missing_bits_[v * n_words_ + w];
+  return any != 0;
+}
+
+template <class Visit>
+void JointCounter::for_rows(const Scratch& scratch, bool is_incomplete, Visit&& visit) const {
+  for (std::size_t w = 0; w < n_words_; ++w) {
+    std::uint64_t word = is_incomplete ? scratch.incomplete[w] : ~scratch.incomplete[w];
+    for (; word != 0; word &= word - 1) {
+      const std::size_t row = w * 64 + static_cast<std::size_t>(std::countr_zero(word));
+      if (row >= table_.n_rows) return;
+      if (weight(row) > 0.0 && !visit(row)) return;
+    }
+  }
+}
+
+template <class CellOf>
+double JointCounter::weigh_without_example(Scratch& scratch, std::size_t n_cells,
+                                           CellOf&& cell_of) const {
+  auto& open = scratch.open;
+  open.assign(n_cells, 0.0);
+  std::size_t n_open = 0;
+  for_rows(scratch, true, [&](std::size_t row) {
+    double& total = open[cell_of(row, true)];
+    n_open += total == 0.0;
+    total += weight(row);
+    return true;
+  });
+  // Where cells are missing at random, a few rows show all that there is.
+  for_rows(scratch, false, [&](std::size_t row) {
+    const std::size_t cell = cell_of(row, false);
+    if (cell >= n_cells || open[cell] == 0.0) return true;
+    open[cell] = 0.0;
+    return --n_open > 0;
+  });
+  double total = 0.0;
+  for (const double weight : open) total += weight;
+  return total;
+}
+
+double JointCounter::unsupported(VariableSet set, Scratch& scratch) const {
+  if (source_ != nullptr) {
+    if (!scratch.source) scratch.source = source_->make_scratch();
+    return source_->unsupported(set, *scratch.source);
+  }
+  if (missing_bits_.empty() || !find_incomplete(set, scratch)) return 0.0;
+  const double cells = n_cells(set);
+  if (cells <= static_cast<double>(std::max(2 * table_.n_rows, kAlwaysDense)))
+    return weigh_without_example(scratch, static_cast<std::size_t>(cells),
+                                 [&](std::size_t row, bool) {
+                                   std::size_t cell = 0;
+                                   for (const auto v : set)
+                                     cell = cell * table_.card[v] + table_.column(v)[row];
+                                   return cell;
+                                 });
+  // Cells of a large table are numbered as incomplete rows reach them.
+  std::unordered_map<std::string, std::size_t> number;
+  std::string key(set.size(), '\0');
+  return weigh_without_example(scratch, table_.n_rows, [&](std::size_t row, bool is_incomplete) {
+    for (std::size_t t = 0; t < set.size(); ++t)
+      key[t] = static_cast<char>(table_.column(set[t])[row]);
+    if (is_incomplete) return number.try_emplace(key, number.size()).first->second;
+    const auto found = number.find(key);
+    return found == number.end() ? table_.n_rows : found->second;
+  });
 }
 
 std::span<const double> JointCounter::weigh_by_rows(VariableSet set, Scratch& scratch) const {

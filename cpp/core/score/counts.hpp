@@ -27,6 +27,9 @@ class CountSource {
   virtual std::unique_ptr<Scratch> make_scratch() const = 0;
   // Counts of the cells of the joint table of `set` that are not zero.
   virtual std::span<const double> count(VariableSet set, Scratch& scratch) const = 0;
+  // Count of the cells of the joint table of which no row that shows the whole set, given in any
+  // order, is an example.
+  virtual double unsupported(VariableSet /*set*/, Scratch& /*scratch*/) const { return 0.0; }
 };
 
 // Counts the joint configurations of sets of variables in a complete table.
@@ -37,7 +40,10 @@ class CountSource {
 class JointCounter {
  public:
   // Keeps views of the table and the weights, which must outlive it. Empty weights: one a row.
-  JointCounter(const Table& table, std::span<const double> weights);
+  // `was_missing` marks, variable by variable, the cells that were missing before the table was
+  // completed; empty where none was.
+  JointCounter(const Table& table, std::span<const double> weights,
+               std::span<const std::uint8_t> was_missing = {});
   // Takes the counts of a table with this total weight from a source, which must outlive it.
   JointCounter(const Table& table, double total, const CountSource& source)
       : table_(table), source_(&source), total_(total) {}
@@ -53,6 +59,12 @@ class JointCounter {
   // The same with real weights: every call of visit has one total per occupied cell.
   template <class Visit>
   void count_weighted(std::span<const VariableSet> sets, Scratch& scratch, Visit&& visit) const;
+
+  // Total weight of the cells of the joint table of `set`, given in any order, of which no row that
+  // showed the whole set before the table was completed is an example.
+  double unsupported(VariableSet set, Scratch& scratch) const;
+  // Whether unsupported() can be other than zero.
+  bool was_incomplete() const { return !missing_bits_.empty() || source_ != nullptr; }
 
   const Table& table() const { return table_; }
   // Whether counts are real numbers.
@@ -90,6 +102,15 @@ class JointCounter {
                                  Weight&& weight) const;
   std::span<const std::uint32_t> count_by_rows(VariableSet set, Scratch& scratch) const;
   std::span<const double> weigh_by_rows(VariableSet set, Scratch& scratch) const;
+  double weight(std::size_t row) const { return weights_.empty() ? 1.0 : weights_[row]; }
+  // Fills scratch.incomplete with the rows that lacked a variable of the set; false when none did.
+  bool find_incomplete(VariableSet set, Scratch& scratch) const;
+  // Calls visit(row) for the rows of scratch.incomplete, or for all others, until it returns false.
+  template <class Visit>
+  void for_rows(const Scratch& scratch, bool is_incomplete, Visit&& visit) const;
+  // The weight of incomplete rows in cells that hold no other row; at most `n_cells` of them.
+  template <class CellOf>
+  double weigh_without_example(Scratch& scratch, std::size_t n_cells, CellOf&& cell_of) const;
 
   Table table_;
   std::span<const double> weights_;
@@ -97,7 +118,8 @@ class JointCounter {
   double total_ = 0.0;
   std::size_t n_words_ = 0;
   std::vector<std::uint64_t> bits_;
-  std::vector<std::size_t> first_bits_;  // per variable; npos where it has no bit sets
+  std::vector<std::size_t> first_bits_;      // per variable; npos where it has no bit sets
+  std::vector<std::uint64_t> missing_bits_;  // per variable, the rows that lacked it
 };
 
 class JointCounter::Scratch {
@@ -120,6 +142,8 @@ class JointCounter::Scratch {
   std::vector<std::uint32_t> relabel;
   Sums<std::uint32_t> counts;
   Sums<double> totals;
+  std::vector<std::uint64_t> incomplete;  // rows that lacked a variable of the set at hand
+  std::vector<double> open;               // their weight in cells without an example so far
   std::unique_ptr<CountSource::Scratch> source;
 };
 

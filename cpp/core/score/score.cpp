@@ -138,7 +138,7 @@ double FamilyScorer::family(Var child, VariableSet parents, Scratch& scratch) co
       given = value(counts, parent_pseudo, n_cells / card, scratch);
     });
   }
-  return joint - given - penalty(n_cells, card, parents.size());
+  return joint - given - penalty(n_cells, card, parents.size()) - unsupported_cost(set, scratch);
 }
 
 double FamilyScorer::superset_bound(std::uint32_t child_card, double n_parent_cells,
@@ -185,7 +185,9 @@ std::vector<double> score_families(const FamilyScorer& scorer, const FamilyBatch
     parents_of[f] = static_cast<std::uint32_t>(index.insert(parents, tag));
   }
   const auto order = index.sorted();
-  std::vector<double> values(index.size());
+  std::vector<double> values(index.size()), costs(index.size(), 0.0);
+  std::vector<std::uint8_t> is_joint(index.size(), 0);
+  for (const auto set : joint_of) is_joint[set] = 1;
   const std::size_t n_tasks = (order.size() + kSetsPerTask - 1) / kSetsPerTask;
   std::vector<FamilyScorer::Scratch> scratch(
       std::min(resolve_threads(n_threads), std::max<std::size_t>(n_tasks, 1)));
@@ -202,7 +204,11 @@ std::vector<double> score_families(const FamilyScorer& scorer, const FamilyBatch
                                            : scorer.parent_pseudo_count(sets.back(), tag));
         }
         scorer.set_values(sets, pseudo_counts, scratch[thread], found);
-        for (std::size_t p = begin; p < end; ++p) values[order[p]] = found[p - begin];
+        for (std::size_t p = begin; p < end; ++p) {
+          values[order[p]] = found[p - begin];
+          if (is_joint[order[p]])
+            costs[order[p]] = scorer.unsupported_cost(sets[p - begin], scratch[thread]);
+        }
       });
   if (!finished) return {};
   std::vector<double> scores(n_families);
@@ -210,7 +216,8 @@ std::vector<double> score_families(const FamilyScorer& scorer, const FamilyBatch
     const auto set = index.set(joint_of[f]);
     scores[f] = values[joint_of[f]] - values[parents_of[f]] -
                 scorer.penalty(scorer.counter().n_cells(set), table.card[families.child[f]],
-                               set.size() - 1);
+                               set.size() - 1) -
+                costs[joint_of[f]];
   }
   return scores;
 }

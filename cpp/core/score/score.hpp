@@ -19,6 +19,9 @@ struct ScoreRule {
   ScoreKind kind = ScoreKind::bdeu;
   double ess = 1.0;          // equivalent sample size, BDeu only
   double arc_penalty = 0.0;  // taken off for each parent
+  // Taken off for each row in a cell of the joint table of child and parents of which no row that
+  // shows all of them gives an example.
+  double support = 0.0;
 };
 
 // f(N) = log Gamma(N + a) - log Gamma(a), tabulated per pseudo-count a up to a bound that
@@ -85,6 +88,12 @@ class FamilyScorer {
                   Scratch& scratch, std::span<double> values) const;
   // What a family with `n_parents` parents pays, given the cells of its joint table.
   double penalty(double n_joint_cells, std::uint32_t child_card, std::size_t n_parents) const;
+  // What a family pays for rows in cells without an example; `set` holds child and parents in any
+  // order. Counts that the scratch lends to a visit must not be used after this.
+  double unsupported_cost(VariableSet set, Scratch& scratch) const {
+    if (rule_.support == 0.0 || !counter_.was_incomplete()) return 0.0;
+    return rule_.support * counter_.unsupported(set, scratch.counter);
+  }
 
   // The table of f for this pseudo-count; it lives as long as the scorer.
   const CellTable& cell_table(double pseudo_count, double n_cells, Scratch& scratch) const;

@@ -248,7 +248,8 @@ class Exhaustive {
       }
       if (set.empty()) return;
       const double joint =
-          scorer_.value(counts, scorer_.joint_pseudo_count(set), n_cells, worker.joint);
+          scorer_.value(counts, scorer_.joint_pseudo_count(set), n_cells, worker.joint) -
+          scorer_.unsupported_cost(set, worker.joint);
       for (std::size_t p = 0; p < set.size(); ++p)
         if (is_live(set, p, worker)) score_family(set, set[p], joint, n_cells, worker, found);
     });

@@ -259,7 +259,8 @@ class Climber {
            scorer_.value(std::span<const std::uint32_t>(margin.counts),
                          scorer_.parent_pseudo_count(margin.parents, card), n_cells / card,
                          scratch) -
-           scorer_.penalty(n_cells, card, margin.parents.size());
+           scorer_.penalty(n_cells, card, margin.parents.size()) -
+           scorer_.unsupported_cost(set, scratch);
   }
 
   bool is_tabu(std::size_t parent, std::size_t child) const {

@@ -54,6 +54,14 @@ def learn(
         ),
     ] = _default.method,
     search: Search,
+    support: Annotated[
+        float | None,
+        option(
+            "NATS",
+            "What a row costs where no observed row of its kind is an example; 0 "
+            "switches it off.",
+        ),
+    ] = _default.support,
     locality: Annotated[
         int | None,
         option("T", "Cells that exact and local change at once; 1 by default."),
@@ -84,6 +92,7 @@ def learn(
     folder.check(OUTPUTS)
     own: dict[str, Any] = {
         "method": method,
+        "support": support,
         "locality": locality,
         "restarts": restarts,
         "solver": solver,

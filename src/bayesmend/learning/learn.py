@@ -49,6 +49,7 @@ def learn(
     method: Method = "auto",
     score: Score | str = "bdeu",
     ess: float | None = None,
+    support: float | None = None,
     max_parents: int = 3,
     locality: int | None = None,
     restarts: int = 10,
@@ -77,7 +78,7 @@ def learn(
         Else exact for up to 20 variables within half the time limit (or of a minute);
         without a proof by then, the local optimum from there, with the bound. Local
         beyond 20 variables. ``chosen`` says what it chose.
-    {score, ess, max_parents}
+    {score, ess, support, max_parents}
     locality : int, optional
         How many cells may change at once in the local search of ``exact`` and
         ``local``; 1 by default.
@@ -119,6 +120,7 @@ def learn(
     common: dict[str, Any] = {
         "score": score,
         "ess": ess,
+        "support": support,
         "max_parents": max_parents,
         "locality": 1 if locality is None else locality,
         "restarts": restarts,

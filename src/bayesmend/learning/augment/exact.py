@@ -36,6 +36,7 @@ def learn_exact(
     *,
     score: Score | str = "bdeu",
     ess: float | None = None,
+    support: float | None = None,
     max_parents: int = 3,
     locality: int = 1,
     restarts: int = 10,
@@ -57,7 +58,7 @@ def learn_exact(
     ----------
     data : IncompleteData, frame, array, mapping or path
         A table with missing cells, of up to about 20 variables.
-    {score, ess, max_parents}
+    {score, ess, support, max_parents}
     locality, restarts : int
         Of the local search that gives the first pair; see `learn_local`.
     {constraints, time_limit}
@@ -95,7 +96,7 @@ def learn_exact(
     check_program(table.n_vars)
     problem = PatternProblem.of(
         table,
-        score=Score.of(score, ess=ess),
+        score=Score.of(score, ess=ess, support=support),
         max_parents=max_parents,
         constraints=rules,
     )

@@ -44,6 +44,7 @@ def learn_local(
     *,
     score: Score | str = "bdeu",
     ess: float | None = None,
+    support: float | None = None,
     max_parents: int = 3,
     locality: int = 1,
     restarts: int = 10,
@@ -62,7 +63,7 @@ def learn_local(
     ----------
     data : IncompleteData, frame, array, mapping or path
         A table with missing cells.
-    {score, ess, max_parents}
+    {score, ess, support, max_parents}
     locality : int, default=1
         The paper's t: the result is the best among all pairs whose completion differs
         in at most so many cells (a cell stands for that of all rows alike). Checked for
@@ -104,7 +105,7 @@ def learn_local(
     check_integer("restarts", restarts, 0)
     rules = Constraints.of(constraints)
     table = IncompleteData.from_table(data)
-    rule = Score.of(score, ess=ess)
+    rule = Score.of(score, ess=ess, support=support)
     problem = PatternProblem.of(
         table, score=rule, max_parents=max_parents, constraints=rules
     )

@@ -43,6 +43,7 @@ def learn_em(
     *,
     score: Score | str = "bdeu",
     ess: float | None = None,
+    support: float | None = None,
     max_parents: int = 3,
     solver: Solver = "auto",
     hard: bool = False,
@@ -69,7 +70,7 @@ def learn_em(
         A table, with or without missing cells.
     score : Score or str, default="bdeu"
         The rule by which structures are compared on expected counts, or its name.
-    {ess, max_parents}
+    {ess, support, max_parents}
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
         Finds a structure for given counts, as in `learn_structure`. ``auto`` is exact
         up to 12 variables and climbs beyond.
@@ -128,7 +129,7 @@ def learn_em(
                 remedy=f"or lower {spell('max_parents')}",
             ),
         ),
-        score=Score.of(score, ess=ess),
+        score=Score.of(score, ess=ess, support=support),
         rules=known.rules(table.names, max_parents=max_parents),
         solver=solver,
         hard=hard,

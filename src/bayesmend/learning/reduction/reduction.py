@@ -311,6 +311,7 @@ def reduce_to_complete(
     *,
     score: Score | str = "bdeu",
     ess: float | None = None,
+    support: float | None = None,
     max_parents: int = 3,
     constraints: ConstraintsLike = None,
     completion: Any = None,
@@ -331,7 +332,7 @@ def reduce_to_complete(
         The table. Without missing cells the result is the plain problem.
     score : Score or str, default="bdeu"
         The rule, or its name. Scores may have any sign.
-    {ess}
+    {ess, support}
     max_parents : int, default=3
         Largest number of (original) parents.
     {constraints}
@@ -370,7 +371,8 @@ def reduce_to_complete(
     -3.753 ['row 3: b = v']
     """
     table = IncompleteData.from_table(data)
-    rule, n_threads = rule_for_scores(score, ess), check_integer("n_threads", n_threads)
+    rule = rule_for_scores(score, ess, support)
+    n_threads = check_integer("n_threads", n_threads)
     rules = Constraints.of(constraints).rules(table.names, max_parents=max_parents)
     scope, near = scope_of(table, completion, locality)
     n_columns = count_columns(scope, rules)
