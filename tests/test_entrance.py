@@ -5,11 +5,15 @@ import io
 import re
 import sys
 from contextlib import suppress
+from dataclasses import fields
 
 import pytest
 
 import bayesmend as bm
+from bayesmend._entrance import OPENING, READING
 from bayesmend._progress import ProgressLine
+from bayesmend.data.opening import Opening
+from bayesmend.data.reading import Reading, ReadingOptions
 from bayesmend.errors import ParameterError, UnknownParameterError
 
 PARTS = [bm, *filter(inspect.ismodule, (getattr(bm, name) for name in bm.__all__))]
@@ -158,3 +162,20 @@ def test_what_cannot_be_told_is_refused(run):
     message = "progress must be True, False, None or a callable"
     with pytest.raises(ParameterError, match=message):
         run({"a": ["x", "y"]}, progress="yes")
+
+
+# Reading options.
+
+
+def test_the_reading_options_are_those_of_from_table():
+    of_table = inspect.signature(bm.IncompleteData.from_table).parameters
+    options = {name: p.default for name, p in of_table.items() if name != "table"}
+    assert list(options) == list(READING)
+    assert set(READING) == set(Reading.__annotations__)
+    assert options == {f.name: f.default for f in fields(ReadingOptions)}
+    assert set(OPENING) == set(Opening.__annotations__)
+
+
+def test_from_csv_has_the_options_of_a_text_file():
+    of_csv = list(inspect.signature(bm.IncompleteData.from_csv).parameters)
+    assert set(of_csv) - {"path"} == set(READING) - {"sheet"}

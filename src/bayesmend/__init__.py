@@ -17,6 +17,7 @@ from bayesmend import (
     structure,
 )
 from bayesmend.data import IncompleteData
+from bayesmend.data.table import summary
 from bayesmend.datasets import available_networks, load_network
 from bayesmend.formats import read_network, write_network
 from bayesmend.graph import Constraints, Dag, structural_hamming_distance
@@ -85,6 +86,7 @@ __all__ = [
     "score",
     "structural_hamming_distance",
     "structure",
+    "summary",
     "write_network",
     "write_report",
 ]

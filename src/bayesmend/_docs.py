@@ -51,6 +51,13 @@ progress : bool or callable, optional
     True shows on stderr what goes on, on one line of a terminal; a callable is told
     (what, best score, seconds) now and then.
 """,
+    "reading": """\
+**reading
+    How a table that is no ``IncompleteData`` is read, by options of
+    :meth:`IncompleteData.from_table`: states, weights, columns, discretize,
+    max_numeric_states, normalise, missing, names, delimiter, decimal, encoding,
+    header, sheet.
+""",
     "score": """\
 score : Score or str, default="bdeu"
     The rule, or its name: bdeu, k2, bic, aic or loglik.

@@ -11,7 +11,19 @@ from bayesmend._hints import did_you_mean
 from bayesmend._progress import ProgressLine
 from bayesmend.errors import UnknownParameterError
 
-__all__ = ["entrance"]
+__all__ = ["READING", "entrance"]
+
+OPENING = (
+    *("missing", "names"),
+    *("delimiter", "decimal", "encoding", "header", "sheet"),
+)
+READING = (
+    *("states", "weights", "columns", "discretize", "max_numeric_states", "normalise"),
+    *OPENING,
+)
+"""What a function takes that hands ``**reading`` on to whoever reads a table."""
+
+_HANDED_ON = {"reading": READING, "opening": OPENING}
 
 _T = TypeVar("_T")
 
@@ -36,7 +48,7 @@ def entrance(function: _T) -> _T:
     if isinstance(inner, type):
         inner.__init__ = entrance(inner.__init__)  # type: ignore[misc]
         return function
-    names = list(inspect.signature(inner).parameters)
+    names = _names_of(inner)
     known = frozenset(names)
 
     @wraps(inner)
@@ -55,3 +67,12 @@ def entrance(function: _T) -> _T:
 
     entered: Any = call
     return entered  # type: ignore[no-any-return]
+
+
+def _names_of(function: Any) -> list[str]:
+    """Return all that a function takes by name, what it hands on included."""
+    names: list[str] = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        is_handed_on = parameter.kind is inspect.Parameter.VAR_KEYWORD
+        names += _HANDED_ON[name] if is_handed_on else [name]
+    return names

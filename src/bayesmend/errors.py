@@ -14,6 +14,7 @@ __all__ = [
     "MissingDependencyError",
     "ParameterError",
     "ProbabilityWarning",
+    "ReadingWarning",
     "ShortfallWarning",
     "UnknownParameterError",
 ]
@@ -83,6 +84,10 @@ class ConvergenceWarning(BayesmendWarning):
 
 class ProbabilityWarning(BayesmendWarning):
     """Probabilities read from a file were renormalised by more than rounding."""
+
+
+class ReadingWarning(BayesmendWarning):
+    """A table was read by guesses; the message names them and the options they had."""
 
 
 class ShortfallWarning(BayesmendWarning):

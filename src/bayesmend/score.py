@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from bayesmend._docs import documented
 from bayesmend._entrance import entrance
 from bayesmend._rows import offsets_of
 from bayesmend._spelling import spell
+from bayesmend.data.reading import Reading
 from bayesmend.data.table import IncompleteData, require_complete
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.dag import Dag, check_dag
@@ -181,13 +182,13 @@ class Families:
         return f"Families({len(self)} families)"
 
 
-@documented
+@entrance
 class FamilyScorer:
     """One complete table, ready to have families scored again and again.
 
     Parameters
     ----------
-    {complete_data, score, ess, n_threads}
+    {complete_data, score, ess, n_threads, reading}
 
     Examples
     --------
@@ -206,8 +207,9 @@ class FamilyScorer:
         score: Score | str = "bdeu",
         ess: float | None = None,
         n_threads: int = 0,
+        **reading: Unpack[Reading],
     ) -> None:
-        table = IncompleteData.from_table(data)
+        table = IncompleteData.from_table(data, **reading)
         require_complete(table, "a score")
         self.data, self.score = table, rule_for_scores(score, ess)
         self.n_threads = check_integer("n_threads", n_threads)
@@ -332,6 +334,7 @@ def family_score(
     *,
     score: Score | str = "bdeu",
     ess: float | None = None,
+    **reading: Unpack[Reading],
 ) -> float:
     """Score one family of a complete table.
 
@@ -343,6 +346,7 @@ def family_score(
     parents : sequence of str, default=()
         Names of its parents.
     {score, ess}
+    {reading}
 
     Returns
     -------
@@ -357,7 +361,9 @@ def family_score(
     >>> round(family_score(data, "x0", score="loglik"), 6)
     -1.909543
     """
-    return FamilyScorer(data, score=score, ess=ess, n_threads=1).family(child, parents)
+    return FamilyScorer(data, score=score, ess=ess, n_threads=1, **reading).family(
+        child, parents
+    )
 
 
 @entrance
@@ -368,6 +374,7 @@ def score_families(
     score: Score | str = "bdeu",
     ess: float | None = None,
     n_threads: int = 0,
+    **reading: Unpack[Reading],
 ) -> NDArray[np.float64]:
     """Score many families in one call.
 
@@ -377,6 +384,7 @@ def score_families(
     families : Families or iterable of (child, parents)
         Indices in compressed form, or pairs of names.
     {score, ess, n_threads}
+    {reading}
 
     Returns
     -------
@@ -391,7 +399,7 @@ def score_families(
     >>> score_families(data, [("x0", []), ("x1", ["x0"])]).round(3).tolist()
     [-2.079, -1.386]
     """
-    table = IncompleteData.from_table(data)
+    table = IncompleteData.from_table(data, **reading)
     if not isinstance(families, Families):
         families = Families.from_pairs(
             resolve_family(table, child, parents) for child, parents in families
@@ -402,9 +410,20 @@ def score_families(
 
 @entrance
 def dag_score(
-    dag: Dag, data: Any, *, score: Score | str = "bdeu", ess: float | None = None
+    dag: Dag,
+    data: Any,
+    *,
+    score: Score | str = "bdeu",
+    ess: float | None = None,
+    **reading: Unpack[Reading],
 ) -> float:
     """Score a DAG on a complete table: the sum over its families.
+
+    Parameters
+    ----------
+    dag : Dag
+        The DAG.
+    {complete_data, score, ess, reading}
 
     Examples
     --------
@@ -415,12 +434,15 @@ def dag_score(
     -3.466
     """
     check_dag(dag)
-    return FamilyScorer(data, score=score, ess=ess).dag(dag)
+    return FamilyScorer(data, score=score, ess=ess, **reading).dag(dag)
 
 
 @entrance
 def family_counts(
-    data: Any, child: str, parents: Sequence[str] = ()
+    data: Any,
+    child: str,
+    parents: Sequence[str] = (),
+    **reading: Unpack[Reading],
 ) -> NDArray[np.float64]:
     """Count child states for every configuration of the parents.
 
@@ -432,6 +454,7 @@ def family_counts(
         Name of the child.
     parents : sequence of str, default=()
         Names of the parents; the first one varies fastest along axis 0.
+    {reading}
 
     Returns
     -------
@@ -447,7 +470,7 @@ def family_counts(
     >>> family_counts(data, "x1", ["x0"]).tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
-    table = IncompleteData.from_table(data)
+    table = IncompleteData.from_table(data, **reading)
     require_complete(table, "a score")
     index, parent_indices = resolve_family(table, child, parents)
     n_cells = float(np.prod([float(table.card[v]) for v in (index, *parent_indices)]))

@@ -151,6 +151,7 @@ def hide(
 def _check_goes_with(mechanism: str, given: dict[str, Any]) -> None:
     """Compare options with the parameters of the function they are for."""
     _, _, *accepted = inspect.signature(_MECHANISMS[mechanism]).parameters.values()
+    accepted = [p for p in accepted if p.kind is not p.VAR_KEYWORD]
     for name in given:
         if name not in {mechanism, *(p.name for p in accepted)}:
             message = f"{spell(name)} does not go with {spell(mechanism)}."

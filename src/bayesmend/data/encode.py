@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from bayesmend._checks import check_integer
 from bayesmend._spelling import spell
 from bayesmend.data.discretize import Cutting, Discretization, cut_names, fit_source
+from bayesmend.data.reading import ReadingOptions
 from bayesmend.data.restore import INTERVALS
+from bayesmend.data.schema import ColumnRole, Role, Schema
 from bayesmend.data.sources import Origin, Source, is_missing
 from bayesmend.data.states import (
     BLANKS,
@@ -43,18 +45,6 @@ Place: TypeAlias = Callable[[Column, int], str]
 """Says in words where a distinct value of a column first occurs, for an error."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options of ``IncompleteData.from_table``, as they were given."""
-
-    states: Mapping[str, Iterable[Label]] | None = None
-    weights: Any = None
-    missing: Iterable[object] = MISSING_MARKERS
-    names: Sequence[str] | None = None
-    max_numeric_states: int = 20
-    discretize: Mapping[str, Cutting] | Discretization | None = None
-
-
 class Encoded(NamedTuple):
     """The parts of an ``IncompleteData``, in their order."""
 
@@ -64,11 +54,13 @@ class Encoded(NamedTuple):
     weights: NDArray[np.float64] | None
     origin: Origin
     discretization: Discretization | None
+    schema: Schema | None = None
 
 
-def encode(source: Source, options: Options) -> Encoded:
+def encode(source: Source, options: ReadingOptions) -> Encoded:
     """Choose the states of every variable and code the cells."""
-    markers = check_markers(options.missing)
+    missing = MISSING_MARKERS if options.missing is None else options.missing
+    markers = check_markers(missing)
     names = check_names(source.headers, options.names)
     weight_at = None
     if isinstance(options.weights, str):
@@ -76,7 +68,8 @@ def encode(source: Source, options: Options) -> Encoded:
     variables = [name for j, name in enumerate(names) if j != weight_at]
     declared = check_states(options.states, variables)
     limit = check_integer("max_numeric_states", options.max_numeric_states, 1)
-    cut = cut_names(options.discretize)
+    discretize: Any = None if options.discretize == "auto" else options.discretize
+    cut = cut_names(discretize)
     for name in cut:
         position_of(name, variables)
         if name in declared:
@@ -85,7 +78,7 @@ def encode(source: Source, options: Options) -> Encoded:
                 f" {spell('discretize')}. Name it in one of them."
             )
             raise ParameterError(message)
-    coder = Coder(source, names, markers, cut, options.discretize, weight_at)
+    coder = Coder(source, names, markers, cut, discretize, weight_at)
     weights = coder.weights(options.weights)
     return coder.code(variables, ChosenStates(declared, markers, limit), weights)
 
@@ -153,12 +146,25 @@ class Coder:
             weights,
             self._origin(positions),
             self.discretization,
+            self._schema(positions),
         )
 
     @property
     def _rule(self) -> Discretization:
         assert self.discretization is not None
         return self.discretization
+
+    def _schema(self, positions: Sequence[int]) -> Schema:
+        source = self.source
+        roles: dict[int, Role] = dict.fromkeys(positions, "model")
+        roles |= dict.fromkeys(self.cut, "cut")
+        if self.weight_at is not None:
+            roles[self.weight_at] = "weights"
+        columns = [
+            ColumnRole(name, roles.get(j, "pass-through"), str(source.dtypes[j] or ""))
+            for j, name in enumerate(source.names)
+        ]
+        return Schema(tuple(columns), self.discretization)
 
     def _origin(self, positions: Sequence[int]) -> Origin:
         source, at = self.source, self.weight_at

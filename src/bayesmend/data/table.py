@@ -6,7 +6,7 @@ What every later step starts from. User input is checked on the way here, in
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayesmend._checks import check_integer
 from bayesmend._entrance import entrance
 from bayesmend._files import PathLike, write_chunks
+from bayesmend._spelling import spell
 from bayesmend.data.csv import (
     CsvSource,
     csv_chunks,
@@ -21,11 +22,13 @@ from bayesmend.data.csv import (
     name_weights,
     open_source,
 )
-from bayesmend.data.discretize import Cutting, Discretization
-from bayesmend.data.encode import Options, check_codes, check_weights, encode
-from bayesmend.data.files import FileOptions, check_delimiter
+from bayesmend.data.discretize import Discretization
+from bayesmend.data.encode import check_codes, check_weights, encode
+from bayesmend.data.files import check_delimiter
 from bayesmend.data.patterns import Patterns, find_patterns
+from bayesmend.data.reading import Columns, Discretize, Reading, ReadingOptions
 from bayesmend.data.restore import converted, restore_table
+from bayesmend.data.schema import Schema
 from bayesmend.data.sources import Origin
 from bayesmend.data.states import (
     MISSING,
@@ -61,6 +64,8 @@ class IncompleteData:
     discretization : Discretization, optional
         The rule by which variables were cut into intervals; pass it as
         ``discretize=`` to cut new data at the same points.
+    schema : Schema, optional
+        What was made of each column of the table that was read.
 
     Examples
     --------
@@ -80,6 +85,7 @@ class IncompleteData:
     weights: NDArray[np.float64] | None = None
     origin: Origin = field(default=Origin())
     discretization: Discretization | None = None
+    schema: Schema | None = None
 
     def __post_init__(self) -> None:
         _set(self, "names", check_names(self.names, None))
@@ -96,10 +102,17 @@ class IncompleteData:
         *,
         states: Mapping[str, Iterable[Label]] | None = None,
         weights: Any = None,
-        missing: Iterable[str] = MISSING_MARKERS,
-        names: Sequence[str] | None = None,
+        columns: Columns | None = None,
+        discretize: Discretize | None = "auto",
         max_numeric_states: int = 20,
-        discretize: Mapping[str, Cutting] | Discretization | None = None,
+        normalise: bool = False,
+        missing: Iterable[str] | None = None,
+        names: Sequence[str] | None = None,
+        delimiter: str | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
+        header: bool | None = None,
+        sheet: str | int | None = None,
     ) -> Self:
         """Read a table in memory or in a file.
 
@@ -120,16 +133,23 @@ class IncompleteData:
             lack; a value outside them is an error. For text they compare as text.
         weights : array of shape (n_rows,) or str, optional
             Row weights, finite and >= 0, or the name of the column that holds them.
-        missing : iterable of str
+        columns : mapping or sequence of str, optional
+            What some columns are: ``"model"``, ``"pass-through"`` or ``"drop"``, by
+            name; or the names of those to model, the others being passed through.
+        discretize : "auto", mapping, Discretization or None, default="auto"
+            Numeric variables to cut into intervals, as in
+            :func:`fit_discretization`, or the rule of another table.
+        max_numeric_states : int, default=20
+            More distinct numbers than this are refused rather than taken as states.
+        normalise : bool, default=False
+            Whether labels that differ only in blanks or case are one.
+        missing : iterable of str, optional
             Text that stands for a missing cell, compared without blanks around it.
             None, NaN, NaT and null are always missing.
         names : sequence of str, optional
             Names of the columns in place of the table's own.
-        max_numeric_states : int, default=20
-            More distinct numbers than this are refused rather than taken as states.
-        discretize : mapping or Discretization, optional
-            Numeric variables to cut into intervals, as in
-            :func:`fit_discretization`, or the rule of another table.
+        delimiter, decimal, encoding, header, sheet
+            What a file is made of, found out unless given.
 
         Raises
         ------
@@ -145,13 +165,24 @@ class IncompleteData:
         >>> data.states
         (('no', 'yes', 'often'), ('<=44', '>44'))
         """
-        options = Options(
-            states, weights, missing, names, max_numeric_states, discretize
+        options = ReadingOptions(
+            states=states,
+            weights=weights,
+            columns=columns,
+            discretize=discretize,
+            max_numeric_states=max_numeric_states,
+            normalise=normalise,
+            missing=missing,
+            names=names,
+            delimiter=delimiter,
+            decimal=decimal,
+            encoding=encoding,
+            header=header,
+            sheet=sheet,
         )
         if isinstance(table, cls):
             return table._with_options(options)
-        files = FileOptions(names_given=names is not None)
-        return cls(*encode(open_source(table, files), options))
+        return cls(*encode(open_source(table, options.file), options))
 
     @classmethod
     @entrance
@@ -162,10 +193,15 @@ class IncompleteData:
         delimiter: str | None = None,
         states: Mapping[str, Iterable[Label]] | None = None,
         weights: Any = None,
-        missing: Iterable[str] = MISSING_MARKERS,
-        names: Sequence[str] | None = None,
+        columns: Columns | None = None,
+        discretize: Discretize | None = "auto",
         max_numeric_states: int = 20,
-        discretize: Mapping[str, Cutting] | Discretization | None = None,
+        normalise: bool = False,
+        missing: Iterable[str] | None = None,
+        names: Sequence[str] | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
+        header: bool | None = None,
     ) -> Self:
         """Read delimited text, UTF-8, whose first line names the variables.
 
@@ -176,7 +212,9 @@ class IncompleteData:
         delimiter : str, optional
             By default a comma for .csv and a tab for .tsv; for other suffixes, the
             one of comma, tab, semicolon and bar that the header has most of.
-        states, weights, missing, names, max_numeric_states, discretize
+        states, weights, columns, discretize, max_numeric_states, normalise, missing
+            As in :meth:`from_table`.
+        names, decimal, encoding, header
             As in :meth:`from_table`.
 
         Notes
@@ -185,11 +223,21 @@ class IncompleteData:
         doubled quotes. Labels are text and keep blanks around them. Quoting does not
         protect a missing marker. Blank lines at the end are ignored.
         """
-        options = Options(
-            states, weights, missing, names, max_numeric_states, discretize
+        options = ReadingOptions(
+            states=states,
+            weights=weights,
+            columns=columns,
+            discretize=discretize,
+            max_numeric_states=max_numeric_states,
+            normalise=normalise,
+            missing=missing,
+            names=names,
+            delimiter=delimiter,
+            decimal=decimal,
+            encoding=encoding,
+            header=header,
         )
-        files = FileOptions(delimiter, names_given=names is not None)
-        return cls(*encode(CsvSource(path, files), options))
+        return cls(*encode(CsvSource(path, options.file), options))
 
     @classmethod
     @entrance
@@ -224,13 +272,12 @@ class IncompleteData:
         labels = tuple(tuple(as_label(s) for s in per_name) for per_name in states)
         return cls(tuple(names), labels, codes, weights)
 
-    def _with_options(self, options: Options) -> Self:
-        unset = Options()
-        for name in ("states", "missing", "names", "max_numeric_states", "discretize"):
-            if getattr(options, name) is not getattr(unset, name):
+    def _with_options(self, options: ReadingOptions) -> Self:
+        for name in options.given:
+            if name != "weights":
                 message = (
-                    f"{name} cannot change an IncompleteData. Pass the table it was"
-                    " read from."
+                    f"{spell(name)} cannot change an IncompleteData. Pass the table it"
+                    " was read from."
                 )
                 raise ParameterError(message)
         if options.weights is None:
@@ -469,6 +516,29 @@ class IncompleteData:
         return same and is_same_shape and np.array_equal(self.codes, other.codes)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+@entrance
+def summary(table: Any, **reading: Unpack[Reading]) -> Summary:
+    """Describe a table: variables, missing cells and patterns; ``print`` the result.
+
+    Parameters
+    ----------
+    table : path, data frame, array, mapping or IncompleteData
+        The table.
+    {reading}
+
+    Returns
+    -------
+    Summary
+        Also what was made of each column.
+
+    Examples
+    --------
+    >>> summary({"a": ["x", None], "b": ["u", "v"]}).n_missing
+    1
+    """
+    return IncompleteData.from_table(table, **reading).summary()
 
 
 def require_complete(data: IncompleteData, purpose: str) -> None:

@@ -30,7 +30,7 @@ When fewer suitable cells exist than were asked for, all of them are hidden, a
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 from bayesmend._checks import check_integer, check_number
 from bayesmend._entrance import entrance
 from bayesmend._spelling import spell
+from bayesmend.data.reading import Reading
 from bayesmend.data.states import Label, find_state, listing
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
@@ -67,6 +68,7 @@ def hide_mcar(
     *,
     variables: Sequence[str] | None = None,
     seed: Seed = None,
+    **reading: Unpack[Reading],
 ) -> Hidden:
     """Hide each cell with the same probability (missing completely at random).
 
@@ -78,6 +80,7 @@ def hide_mcar(
     variables : sequence of str, optional
         The variables to hide cells of; all by default.
     {seed}
+    {reading}
 
     Returns
     -------
@@ -93,7 +96,7 @@ def hide_mcar(
     >>> hidden.data.n_missing == hidden.n_hidden
     True
     """
-    table = IncompleteData.from_table(data)
+    table = IncompleteData.from_table(data, **reading)
     rate = check_number("rate", rate, least=0, most=1)
     targets = _positions(table, variables)
     generator = as_generator(seed)
@@ -115,6 +118,7 @@ def hide_mar(
     variables: Sequence[str] | None = None,
     seed: Seed = None,
     strict: bool = False,
+    **reading: Unpack[Reading],
 ) -> Hidden:
     """Hide cells depending on variables that stay observed (missing at random).
 
@@ -137,6 +141,7 @@ def hide_mar(
     {seed}
     strict : bool, default=False
         Raise when odds of 0 leave too few cells for the rate.
+    {reading}
 
     Returns
     -------
@@ -154,7 +159,7 @@ def hide_mar(
     >>> hidden.counts["smoke"]
     0
     """
-    table = IncompleteData.from_table(data)
+    table = IncompleteData.from_table(data, **reading)
     causes, targets = _mar_variables(table, depends_on, variables)
     generator = as_generator(seed)
     log_odds = LogOdds(
@@ -185,6 +190,7 @@ def hide_mnar(
     variables: Sequence[str] | None = None,
     seed: Seed = None,
     strict: bool = False,
+    **reading: Unpack[Reading],
 ) -> Hidden:
     """Hide cells depending on the value they hold (self-masking, not at random).
 
@@ -198,6 +204,7 @@ def hide_mnar(
     variables : sequence of str, optional
         The variables to hide cells of; by default those in `odds`, or all when
         `odds` is not given.
+    {reading}
 
     Returns
     -------
@@ -212,7 +219,7 @@ def hide_mnar(
     >>> {label for row, variable, label in hidden.cells()}
     {'yes'}
     """
-    table = IncompleteData.from_table(data)
+    table = IncompleteData.from_table(data, **reading)
     if variables is None and odds is not None:
         variables = list(odds)
     targets = _positions(table, variables)
@@ -238,6 +245,7 @@ def hide_value_per_variable(
     variables: Sequence[str] | None = None,
     seed: Seed = None,
     strict: bool = False,
+    **reading: Unpack[Reading],
 ) -> Hidden:
     """Hide a number of cells of every variable, all holding one given value.
 
@@ -256,6 +264,7 @@ def hide_value_per_variable(
     {seed}
     strict : bool, default=False
         Raise when a variable has too few such cells.
+    {reading}
 
     Returns
     -------
@@ -270,7 +279,7 @@ def hide_value_per_variable(
     >>> set(hidden.counts.values())
     {2}
     """
-    table = IncompleteData.from_table(data)
+    table = IncompleteData.from_table(data, **reading)
     targets = _positions(table, variables)
     number = check_integer("per_variable", per_variable)
     return _hide_value(table, targets, number, value, state, seed, strict)
@@ -286,6 +295,7 @@ def hide_value_of(
     state: int | None = None,
     seed: Seed = None,
     strict: bool = False,
+    **reading: Unpack[Reading],
 ) -> Hidden:
     """Hide a number of cells of one variable, all holding one given value.
 
@@ -297,6 +307,7 @@ def hide_value_of(
         The variable to hide cells of.
     count : int
         Number of cells to hide.
+    {reading}
 
     Returns
     -------
@@ -310,7 +321,7 @@ def hide_value_of(
     >>> hide_value_of(truth, "smoke", 20, "yes", seed=1)
     Hidden(value: 20 of 1,000 cells)
     """
-    table = IncompleteData.from_table(data)
+    table = IncompleteData.from_table(data, **reading)
     targets, number = [table.index(variable)], check_integer("count", count)
     return _hide_value(table, targets, number, value, state, seed, strict)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,9 @@ from bayesmend.data.csv import (
     open_source,
     text_chunks,
 )
-from bayesmend.data.discretize import Cutting, Discretization, cut_names
+from bayesmend.data.discretize import Discretization, cut_names
 from bayesmend.data.encode import Coder, GivenStates
+from bayesmend.data.reading import Reading, ReadingOptions
 from bayesmend.data.restore import replace_columns, restore_column, table_kind
 from bayesmend.data.sources import Source, is_missing
 from bayesmend.data.states import (
@@ -137,8 +138,7 @@ def read_for(
     table: Any,
     *,
     allow_absent: bool = False,
-    missing: Iterable[str] = MISSING_MARKERS,
-    discretize: Mapping[str, Cutting] | Discretization | None = None,
+    **reading: Unpack[Reading],
 ) -> NewData:
     """Read a table for a network.
 
@@ -158,15 +158,18 @@ def read_for(
     check_network(network)
     if isinstance(table, IncompleteData):
         # Which refuses what cannot change a table that is read already.
-        table = IncompleteData.from_table(table, missing=missing, discretize=discretize)
+        table = IncompleteData.from_table(table, **reading)
         return _from_data(network, table, allow_absent)
-    source = open_source(table)
-    names = check_names(source.headers, None)
+    options = ReadingOptions(**reading)
+    source = open_source(table, options.file)
+    names = check_names(source.headers, options.names)
     absent = _absent(network, names, allow_absent)
     given = dict(zip(network.names, network.states, strict=True))
     present = [name for name in names if name in given]
+    missing = MISSING_MARKERS if options.missing is None else options.missing
     markers = check_markers(missing)
     _check_markers({name: given[name] for name in present}, markers)
+    discretize: Any = None if options.discretize == "auto" else options.discretize
     cut = cut_names(discretize)
     if isinstance(discretize, Discretization):
         # A rule of the training data may cut variables that were dropped since.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from bayesmend._checks import check_choice, check_goes_with, check_integer
 from bayesmend._entrance import entrance
 from bayesmend._spelling import spell
 from bayesmend.data.cells import CompletedCells
-from bayesmend.data.discretize import Cutting, Discretization
+from bayesmend.data.reading import Reading
 from bayesmend.data.states import MISSING, MISSING_MARKERS
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
@@ -144,10 +144,9 @@ def impute(
     inference: Inference = "exact",
     n_samples: int | None = None,
     allow_absent: bool = False,
-    missing: Iterable[str] = MISSING_MARKERS,
-    discretize: Mapping[str, Cutting] | Discretization | None = None,
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
+    **reading: Unpack[Reading],
 ) -> Imputation:
     """Fill the missing cells of a table, training data or new rows, from a network.
 
@@ -175,15 +174,11 @@ def impute(
     allow_absent : bool, default=False
         Whether the table may lack variables of the network; these are then missing in
         every row, and are added as columns.
-    missing : iterable of str
-        Text that stands for a missing cell, unless `data` is an ``IncompleteData``.
-    discretize : mapping or Discretization, optional
-        How numbers are cut into the states of the network, unless `data` is an
-        ``IncompleteData``; their columns come back as intervals.
     {n_threads}
     max_memory : float, default=2**30
         Bytes that the tables of exact inference may take, and the completed tables
         and their cells when there are several draws.
+    {reading}
 
     Returns
     -------
@@ -219,8 +214,7 @@ def impute(
         network,
         data,
         allow_absent=allow_absent,
-        missing=missing,
-        discretize=discretize,
+        **reading,
     )
     engine.require_room(n_draws, _bytes_per_draw(new))
     compiled = engine.compile(network, new.cells) if inference == "exact" else None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_integer
 from bayesmend._entrance import entrance
+from bayesmend.data.reading import Reading
 from bayesmend.data.table import IncompleteData
 from bayesmend.inference.align import read_for
 from bayesmend.inference.answers import (
@@ -85,6 +86,7 @@ def most_probable(
     allow_absent: bool = False,
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
+    **reading: Unpack[Reading],
 ) -> MostProbable:
     """Find the most probable completion of every row, all its missing cells together.
 
@@ -101,6 +103,7 @@ def most_probable(
         Whether the table may lack variables of the network; these are then missing in
         every row, and come last in the result.
     {n_threads, max_memory}
+    {reading}
 
     Returns
     -------
@@ -127,7 +130,7 @@ def most_probable(
         "or impute with inference='weighting': most probable states are always exact"
     )
     engine = Engine(n_threads=n_threads, max_memory=max_memory, remedy=remedy)
-    new = read_for(network, data, allow_absent=allow_absent)
+    new = read_for(network, data, allow_absent=allow_absent, **reading)
     compiled = engine.compile(network, new.cells)
     cells, log_probability = compiled.most_probable()
     require_possible(network, new.cells, log_probability)
@@ -159,6 +162,7 @@ def marginals(
     allow_absent: bool = False,
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
+    **reading: Unpack[Reading],
 ) -> Marginals:
     """Return the distribution of every missing cell of a table.
 
@@ -174,6 +178,7 @@ def marginals(
         Samples per row, for weighting; 10,000 by default.
     seed : int, Generator or None
         Source of randomness, for weighting.
+    {reading}
 
     Returns
     -------
@@ -191,7 +196,7 @@ def marginals(
     """
     n_samples = samples_for(inference, n_samples)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
-    new = read_for(network, data, allow_absent=allow_absent)
+    new = read_for(network, data, allow_absent=allow_absent, **reading)
     return find_marginals(network, new.cells, engine, targets)
 
 
@@ -206,6 +211,7 @@ def log_evidence(
     allow_absent: bool = False,
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
+    **reading: Unpack[Reading],
 ) -> NDArray[np.float64]:
     """Return the log-probability of what is observed in each row.
 
@@ -213,6 +219,7 @@ def log_evidence(
     ----------
     network, data, inference, n_samples, seed, allow_absent, n_threads, max_memory
         As in `marginals`.
+    {reading}
 
     Returns
     -------
@@ -230,7 +237,7 @@ def log_evidence(
     """
     n_samples = samples_for(inference, n_samples)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
-    new = read_for(network, data, allow_absent=allow_absent)
+    new = read_for(network, data, allow_absent=allow_absent, **reading)
     none = np.zeros(network.n_vars, dtype=np.uint8)
     if inference == "exact":
         return engine.compile(network, new.cells, none).log_evidence()
@@ -249,6 +256,7 @@ def draw_completions(
     allow_absent: bool = False,
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
+    **reading: Unpack[Reading],
 ) -> tuple[IncompleteData, ...]:
     """Complete a table at random, each row from its joint posterior distribution.
 
@@ -259,6 +267,7 @@ def draw_completions(
     n_draws : int, default=1
         Number of completed tables.
     {seed}
+    {reading}
 
     Warns
     -----
@@ -282,7 +291,7 @@ def draw_completions(
     check_integer("n_draws", n_draws, 1)
     n_samples = samples_for(inference, n_samples)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
-    new = read_for(network, data, allow_absent=allow_absent)
+    new = read_for(network, data, allow_absent=allow_absent, **reading)
     # The cells as drawn, and once more in the codes of the table.
     engine.require_room(n_draws, 2 * new.data.codes.size)
     drawn, _ = draw_cells(network, new.cells, engine, n_draws)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 from bayesmend._checks import (
     check_choice,
@@ -16,6 +16,7 @@ from bayesmend._checks import (
 from bayesmend._clock import Clock, Progress
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
+from bayesmend.data.reading import Reading
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import InferenceError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike
@@ -61,6 +62,7 @@ def learn(
     seed: Seed = None,
     n_threads: int = 0,
     progress: Progress | bool | None = None,
+    **reading: Unpack[Reading],
 ) -> LearnResult:
     """Learn a network from an incomplete table, and mend the table.
 
@@ -94,6 +96,7 @@ def learn(
     max_memory : float, optional
         Bytes that the tables of exact inference may take in ``em``; 2**30 by default.
     {seed, n_threads, progress}
+    {reading}
 
     Returns
     -------
@@ -116,7 +119,7 @@ def learn(
     check_choice("method", method, METHODS)
     check_solver(solver)
     _check_options(method, solver, locality=locality, gap=gap, max_memory=max_memory)
-    table = IncompleteData.from_table(data)
+    table = IncompleteData.from_table(data, **reading)
     common: dict[str, Any] = {
         "score": score,
         "ess": ess,

@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from bayesmend import _core
 from bayesmend._checks import check_integer
 from bayesmend._entrance import entrance
 from bayesmend.data.encode import check_labels
+from bayesmend.data.reading import Reading
 from bayesmend.data.states import Label, as_label, position_of
 from bayesmend.data.table import IncompleteData, require_complete
 from bayesmend.errors import DataError, ParameterError
@@ -102,6 +103,7 @@ class Network:
         *,
         estimate: Estimate = "mle",
         ess: float | None = None,
+        **reading: Unpack[Reading],
     ) -> Network:
         """Estimate the tables of a graph from complete data.
 
@@ -118,6 +120,7 @@ class Network:
         ess : float, optional
             Equivalent sample size of the prior, by default 1: each cell of a table
             begins with ``ess / (n_parent_configs * n_states)``. For "posterior" only.
+        {reading}
 
         Returns
         -------
@@ -132,7 +135,7 @@ class Network:
         """
         check_dag(dag)
         prior = prior_of(estimate, ess)
-        table = IncompleteData.from_table(data)
+        table = IncompleteData.from_table(data, **reading)
         columns = match_names(dag.names, table.names)
         require_complete(table, "Network.fit")
         states = tuple(table.states[column] for column in columns)
@@ -250,7 +253,13 @@ class Network:
         return IncompleteData.from_codes(cells.T, names=self.names, states=self.states)
 
     @entrance
-    def log_likelihood(self, data: Any, *, n_threads: int = 0) -> NDArray[np.float64]:
+    def log_likelihood(
+        self,
+        data: Any,
+        *,
+        n_threads: int = 0,
+        **reading: Unpack[Reading],
+    ) -> NDArray[np.float64]:
         """Return the log-probability of each row of a complete table.
 
         Variables are matched by name and states by label, so that their order in
@@ -262,6 +271,7 @@ class Network:
         data : IncompleteData, frame, array, mapping or path
             A table over the variables of the network, without missing cells.
         {n_threads}
+        {reading}
 
         Returns
         -------
@@ -274,7 +284,7 @@ class Network:
             When a cell is missing, or a name or label is unknown to the network.
         """
         check_integer("n_threads", n_threads)
-        table = IncompleteData.from_table(data)
+        table = IncompleteData.from_table(data, **reading)
         require_complete(table, "log_likelihood")
         cells = match_codes(self.names, self.states, table)
         return _core.log_likelihood(*flatten(self.dag, self.cpts), cells, n_threads)

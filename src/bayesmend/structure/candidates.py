@@ -7,13 +7,14 @@ does not can be replaced by the subset in any DAG without loss.
 from __future__ import annotations
 
 from math import comb
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
 from bayesmend import _core
 from bayesmend._checks import check_choice, check_goes_with, check_integer, check_number
 from bayesmend._entrance import entrance
+from bayesmend.data.reading import Reading
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
@@ -43,6 +44,7 @@ def candidate_parents(
     time_limit: float | None = None,
     seed_dag: Dag | None = None,
     n_threads: int = 0,
+    **reading: Unpack[Reading],
 ) -> ParentSets:
     """List the parent sets that a best DAG may use, with their scores.
 
@@ -63,6 +65,7 @@ def candidate_parents(
     seed_dag : Dag, optional
         With ``promising``: the parent sets of this DAG, and their subsets, come first.
     {n_threads}
+    {reading}
 
     Returns
     -------
@@ -84,7 +87,7 @@ def candidate_parents(
     ):
         if value is not None:
             check_goes_with(name, value, "search", search, ("promising", "auto"))
-    scorer = FamilyScorer(data, score=score, ess=ess, n_threads=n_threads)
+    scorer = FamilyScorer(data, score=score, ess=ess, n_threads=n_threads, **reading)
     rules = Constraints.of(constraints).rules(
         scorer.data.names, max_parents=max_parents
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from bayesmend._checks import check_integer
 from bayesmend._clock import Clock, Progress
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
+from bayesmend.data.reading import Reading
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
 from bayesmend.graph.dag import Dag
@@ -41,6 +42,7 @@ def climb(
     seed: Seed = None,
     n_threads: int = 0,
     progress: Progress | bool | None = None,
+    **reading: Unpack[Reading],
 ) -> Solution:
     """Climb from a DAG by adding, deleting and reversing arcs.
 
@@ -56,6 +58,7 @@ def climb(
     restarts : int, default=100
         Climbs from random changes of the best DAG.
     {time_limit, seed, n_threads, progress}
+    {reading}
 
     Returns
     -------
@@ -70,7 +73,7 @@ def climb(
     Dag(8 variables, ... arcs)
     """
     progress = told(progress)
-    scorer = FamilyScorer(data, score=score, ess=ess, n_threads=n_threads)
+    scorer = FamilyScorer(data, score=score, ess=ess, n_threads=n_threads, **reading)
     rules = Constraints.of(constraints).rules(
         scorer.data.names, max_parents=max_parents
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 from bayesmend._clock import Clock, Progress
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
 from bayesmend._spelling import spell
+from bayesmend.data.reading import Reading
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
@@ -60,6 +61,7 @@ def learn_structure(
     seed: Seed = None,
     n_threads: int = 0,
     progress: Progress | bool | None = None,
+    **reading: Unpack[Reading],
 ) -> StructureResult:
     """Learn the structure of a network from complete data.
 
@@ -73,6 +75,7 @@ def learn_structure(
         Where there are too many parent sets to score them all: how many to score per
         variable.
     {time_limit, seed, n_threads, progress}
+    {reading}
 
     Returns
     -------
@@ -96,7 +99,7 @@ def learn_structure(
             "which climbs on the data. Leave one of them out."
         )
         raise ParameterError(msg)
-    table = IncompleteData.from_table(data)
+    table = IncompleteData.from_table(data, **reading)
     rule = Score.of(score, ess=ess)
     scorer = FamilyScorer(table, score=rule, n_threads=n_threads)
     rules = Constraints.of(constraints).rules(table.names, max_parents=max_parents)

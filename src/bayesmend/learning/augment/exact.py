@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Clock, Progress, available_memory
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
+from bayesmend.data.reading import Reading
 from bayesmend.data.table import IncompleteData
 from bayesmend.graph.constraints import Constraints, ConstraintsLike
 from bayesmend.learning.augment.answer import assemble, note_of, trace_of
@@ -47,6 +48,7 @@ def learn_exact(
     seed: Seed = None,
     n_threads: int = 0,
     progress: Progress | bool | None = None,
+    **reading: Unpack[Reading],
 ) -> LearnResult:
     """Find the structure and the completion of highest score, and prove it.
 
@@ -67,6 +69,7 @@ def learn_exact(
     node_limit : int, optional
         Stop after so many nodes.
     {seed, n_threads, progress}
+    {reading}
 
     Returns
     -------
@@ -92,7 +95,7 @@ def learn_exact(
     check_integer("restarts", restarts, 0)
     n_threads = check_integer("n_threads", n_threads)
     rules = Constraints.of(constraints)
-    table = IncompleteData.from_table(data)
+    table = IncompleteData.from_table(data, **reading)
     check_program(table.n_vars)
     problem = PatternProblem.of(
         table,

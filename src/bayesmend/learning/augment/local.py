@@ -6,7 +6,7 @@ The paper's ``t`` is ``locality``, its completions ``Z_h`` are those of the trac
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from bayesmend._clock import Clock, Progress, available_memory
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
 from bayesmend._spelling import spell
+from bayesmend.data.reading import Reading
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike
@@ -56,6 +57,7 @@ def learn_local(
     seed: Seed = None,
     n_threads: int = 0,
     progress: Progress | bool | None = None,
+    **reading: Unpack[Reading],
 ) -> LearnResult:
     """Climb to a structure and a completion that no small change improves.
 
@@ -84,6 +86,7 @@ def learn_local(
         alternate structure and completion: the result is a local optimum of these two
         steps.
     {constraints, time_limit, seed, n_threads, progress}
+    {reading}
 
     Returns
     -------
@@ -104,7 +107,7 @@ def learn_local(
     check_integer("locality", locality, 1)
     check_integer("restarts", restarts, 0)
     rules = Constraints.of(constraints)
-    table = IncompleteData.from_table(data)
+    table = IncompleteData.from_table(data, **reading)
     rule = Score.of(score, ess=ess, support=support)
     problem = PatternProblem.of(
         table, score=rule, max_parents=max_parents, constraints=rules

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from bayesmend._entrance import entrance
 from bayesmend._progress import told
 from bayesmend._spelling import spell
 from bayesmend._warn import warn
+from bayesmend.data.reading import Reading
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ConvergenceWarning, ParameterError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
@@ -57,6 +58,7 @@ def learn_em(
     seed: Seed = None,
     n_threads: int = 0,
     progress: Progress | bool | None = None,
+    **reading: Unpack[Reading],
 ) -> LearnResult:
     """Learn a network from an incomplete table by structural EM, and mend the table.
 
@@ -88,6 +90,7 @@ def learn_em(
     tol : float, default=1e-6
         Parameters have converged when an iteration gains less per row (in nats).
     {constraints, max_memory, time_limit, seed, n_threads, progress}
+    {reading}
 
     Returns
     -------
@@ -117,7 +120,7 @@ def learn_em(
     check_solver(solver)
     clock = Clock(time_limit)
     known = Constraints.of(constraints)
-    table = IncompleteData.from_table(data)
+    table = IncompleteData.from_table(data, **reading)
     require_rows(table)
     method = "em-hard" if hard else "em"
     search = Search(

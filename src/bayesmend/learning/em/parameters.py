@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Clock
 from bayesmend._entrance import entrance
 from bayesmend._warn import warn
+from bayesmend.data.reading import Reading
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ConvergenceWarning, DataError
@@ -88,6 +89,7 @@ def fit_parameters(
     max_memory: float = MAX_MEMORY,
     time_limit: float | None = None,
     n_threads: int = 0,
+    **reading: Unpack[Reading],
 ) -> ParameterFit:
     """Fit the parameters of a structure to an incomplete table.
 
@@ -117,6 +119,7 @@ def fit_parameters(
     time_limit : float, optional
         Seconds; when they run out, or at Ctrl-C, the parameters so far are returned.
     {n_threads}
+    {reading}
 
     Returns
     -------
@@ -139,7 +142,7 @@ def fit_parameters(
     check_number("tol", tol, above=0, finite=True)
     check_integer("max_iter", max_iter, 1)
     clock = Clock(time_limit)
-    given = IncompleteData.from_table(data)
+    given = IncompleteData.from_table(data, **reading)
     require_rows(given)
     columns = match_names(dag.names, given.names)
     table = Table.of(

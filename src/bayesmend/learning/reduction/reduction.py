@@ -20,7 +20,7 @@ import math
 import os
 import re
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from bayesmend._checks import check_integer
 from bayesmend._docs import documented
 from bayesmend._entrance import entrance
 from bayesmend._rows import offsets_of, owners_of
+from bayesmend.data.reading import Reading
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.formats.jkl import write_jkl
@@ -319,6 +320,7 @@ def reduce_to_complete(
     max_columns: int = 1_000_000,
     prune: bool = True,
     n_threads: int = 0,
+    **reading: Unpack[Reading],
 ) -> Reduction:
     """Turn learning from incomplete data into learning from complete data.
 
@@ -349,6 +351,7 @@ def reduce_to_complete(
         Drop a candidate when a subset of its parents, under the same completion of
         what remains, scores at least as high. Never loses a best score.
     {n_threads}
+    {reading}
 
     Returns
     -------
@@ -370,7 +373,7 @@ def reduce_to_complete(
     -3.243 ['row 3: b = u']
     -3.753 ['row 3: b = v']
     """
-    table = IncompleteData.from_table(data)
+    table = IncompleteData.from_table(data, **reading)
     rule = rule_for_scores(score, ess, support)
     n_threads = check_integer("n_threads", n_threads)
     rules = Constraints.of(constraints).rules(table.names, max_parents=max_parents)
