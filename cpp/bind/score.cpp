@@ -88,7 +88,8 @@ void bind_score(nb::module_& m) {
       },
       "columns"_a.noconvert(), "card"_a.noconvert(), "weights"_a.noconvert(), "child"_a,
       "parents"_a.noconvert());
-  m.def("n_cores", [] { return resolve_threads(0); });
+  m.def("n_cores", &n_cores);
+  m.def("max_threads", &max_threads, "The most threads that any call makes.");
   m.def(
       "limit_calls", [](double seconds) { call_deadline = Stop::after(Clock::now(), seconds); },
       "seconds"_a,

@@ -1,4 +1,4 @@
-"""Limits of time and memory, and who is told how far the work is."""
+"""Limits of time, threads and memory, and who is told how far the work is."""
 
 from __future__ import annotations
 
@@ -9,9 +9,21 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bayesmend import _core
-from bayesmend._checks import check_number
+from bayesmend._checks import check_integer, check_number
+from bayesmend._spelling import spell
+from bayesmend._warn import warn
+from bayesmend.errors import ShortfallWarning
 
-__all__ = ["Clock", "Progress", "available_memory", "limited_calls"]
+__all__ = [
+    "Clock",
+    "Progress",
+    "available_memory",
+    "check_threads",
+    "check_time_limit",
+    "limited_calls",
+]
+
+_ENDLESS = 1e9  # thirty years, in seconds; clocks overflow at three hundred
 
 Progress = Callable[[str, float, float], None]
 """Told (what is going on, best score so far, seconds since the start)."""
@@ -21,9 +33,7 @@ class Clock:
     """Seconds since the start, and what is left of a limit."""
 
     def __init__(self, time_limit: float | None = None) -> None:
-        if time_limit is not None:
-            check_number("time_limit", time_limit, unit="seconds", above=0)
-        self._start, self._limit = time.perf_counter(), time_limit
+        self._start, self._limit = time.perf_counter(), check_time_limit(time_limit)
 
     @property
     def seconds(self) -> float:
@@ -49,6 +59,36 @@ class Clock:
         return lambda best, steps: progress(
             f"{what}: {steps} steps", best, self.seconds
         )
+
+
+def check_time_limit(time_limit: object) -> float | None:
+    """Return seconds, or None where there are none or no work would reach them.
+
+    Examples
+    --------
+    >>> check_time_limit(5), check_time_limit(None), check_time_limit(float("inf"))
+    (5.0, None, None)
+    """
+    if time_limit is None:
+        return None
+    seconds = check_number("time_limit", time_limit, unit="seconds", above=0)
+    return seconds if seconds < _ENDLESS else None
+
+
+def check_threads(n_threads: object) -> int:
+    """Return a number of threads that a machine has a use for, with a note if less.
+
+    Examples
+    --------
+    >>> check_threads(2)
+    2
+    """
+    asked, most = check_integer("n_threads", n_threads), _core.max_threads()
+    if asked <= most:
+        return asked
+    cores = f"this machine has {_core.n_cores()} cores, and at most 8 per core are used"
+    warn(f"{spell('n_threads', asked)} becomes {most}: {cores}.", ShortfallWarning)
+    return most
 
 
 @contextmanager

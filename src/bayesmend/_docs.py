@@ -36,7 +36,8 @@ max_parents : int, default=3
 """,
     "n_threads": """\
 n_threads : int, default=0
-    Number of threads; 0 means one per core. The answer does not depend on it.
+    Number of threads; 0 means one per core, and more than 8 per core are not made.
+    The answer does not depend on it.
 """,
     "network": """\
 network : Network

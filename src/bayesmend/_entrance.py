@@ -6,6 +6,7 @@ import inspect
 from functools import wraps
 from typing import Any, TypeVar
 
+from bayesmend._clock import check_threads
 from bayesmend._docs import documented
 from bayesmend._hints import did_you_mean
 from bayesmend._progress import ProgressLine
@@ -32,7 +33,8 @@ def entrance(function: _T) -> _T:
     """Make a public function that knows what its callers may mean.
 
     An unknown parameter is answered with ours of the same meaning, or the nearest;
-    ``progress=True`` shows a line on stderr; the docstring is `documented`.
+    ``progress=True`` shows a line on stderr; too many threads become fewer; the
+    docstring is `documented`.
 
     Examples
     --------
@@ -60,6 +62,8 @@ def entrance(function: _T) -> _T:
                 hint = did_you_mean(name, ours)
                 msg = f"{shown}() has no parameter {name!r}. {hint}"
                 raise UnknownParameterError(msg)
+        if "n_threads" in options:
+            options["n_threads"] = check_threads(options["n_threads"])
         if options.get("progress") is True:
             with ProgressLine(everywhere=True) as line:
                 return inner(*args, **{**options, "progress": line})

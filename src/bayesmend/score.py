@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend._checks import check_choice, check_goes_with, check_integer, check_number
+from bayesmend._checks import check_choice, check_goes_with, check_number
+from bayesmend._clock import check_threads
 from bayesmend._docs import documented
 from bayesmend._entrance import entrance
 from bayesmend._rows import offsets_of
@@ -212,7 +213,7 @@ class FamilyScorer:
         table = IncompleteData.from_table(data, **reading)
         require_complete(table, "a score")
         self.data, self.score = table, rule_for_scores(score, ess)
-        self.n_threads = check_integer("n_threads", n_threads)
+        self.n_threads = check_threads(n_threads)
         self.core = _core.Scorer(
             table.codes.T,
             table.card,
@@ -286,7 +287,7 @@ class FamilyScorer:
         """
         scorer = cls.__new__(cls)
         scorer.data, scorer.score = data, score
-        scorer.n_threads = check_integer("n_threads", n_threads)
+        scorer.n_threads = check_threads(n_threads)
         scorer.core = _core.Scorer.expecting(
             holes,
             cpts,

@@ -32,9 +32,13 @@ class Progress {
   std::atomic<std::size_t> steps_{0};
 };
 
+inline std::size_t n_cores() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+// Beyond this, threads cost memory and give nothing.
+inline std::size_t max_threads() { return 8 * n_cores(); }
+
 inline std::size_t resolve_threads(std::size_t n_threads) {
-  if (n_threads > 0) return n_threads;
-  return std::max(1u, std::thread::hardware_concurrency());
+  return n_threads == 0 ? n_cores() : std::min(n_threads, max_threads());
 }
 
 // Whether the calling thread may work itself or only waits and polls `stop`: tasks that run
@@ -65,7 +69,7 @@ bool parallel_for(std::size_t n_tasks, std::size_t n_threads, const Stop& stop, 
   bool is_over = false;
   std::mutex mutex;
   std::condition_variable finished;
-  std::size_t running = n_threads;
+  std::size_t running = 0;
   std::exception_ptr failure;
   auto run = [&](std::size_t thread) {
     try {
@@ -80,7 +84,22 @@ bool parallel_for(std::size_t n_tasks, std::size_t n_threads, const Stop& stop, 
   };
   std::vector<std::thread> threads;
   threads.reserve(n_threads);
-  for (std::size_t thread = 0; thread < n_threads; ++thread) threads.emplace_back(run, thread);
+  const auto count = [&](std::ptrdiff_t more) {
+    const std::lock_guard lock(mutex);
+    running += static_cast<std::size_t>(more);
+  };
+  try {
+    while (threads.size() < n_threads) {
+      count(1);
+      threads.emplace_back(run, threads.size());
+    }
+  } catch (const std::exception&) {  // no memory for one more: the others do its part
+    count(-1);
+  }
+  if (threads.empty()) {
+    count(1);
+    run(0);
+  }
   {
     std::unique_lock lock(mutex);
     while (!finished.wait_for(lock, kPollInterval, [&] { return running == 0; })) {

@@ -12,7 +12,8 @@ from typing import Any, Literal, Unpack, get_args
 import numpy as np
 
 from bayesmend import _core
-from bayesmend._checks import check_choice, check_goes_with, check_integer, check_number
+from bayesmend._checks import check_choice, check_goes_with, check_integer
+from bayesmend._clock import check_time_limit
 from bayesmend._entrance import entrance
 from bayesmend.data.reading import Reading
 from bayesmend.data.table import IncompleteData
@@ -113,8 +114,7 @@ def candidates_from(
     """Do the work of `candidate_parents` with a scorer and rules at hand."""
     if max_sets is not None:
         check_integer("max_sets", max_sets, 1)
-    if time_limit is not None:
-        check_number("time_limit", time_limit, unit="seconds", above=0)
+    time_limit = check_time_limit(time_limit)
     data = scorer.data
     seeds = _seeds(seed_dag, data, rules)
     if search == "auto":

@@ -85,7 +85,7 @@ def solve_order(
     check_integer("restarts", restarts, 1)
     check_integer("max_window", max_window, 1)
     if patience is None:
-        patience = 100 if time_limit is None else int(np.iinfo(np.int64).max)
+        patience = 100 if clock.left is None else int(np.iinfo(np.int64).max)
     check_integer("patience", patience, 1)
     if parent_sets.n_vars == 0:
         return _solution(parent_sets, np.zeros(0, np.int64), Stopped.NOTHING, clock)

@@ -1,0 +1,82 @@
+"""Limits of time and of threads, wherever they are given."""
+
+import math
+import os
+import sys
+
+import numpy as np
+import pytest
+from support.child import run_child
+
+import bayesmend as bm
+from bayesmend import _core
+from bayesmend._clock import Clock
+from bayesmend.errors import ParameterError, ShortfallWarning
+
+linux_only = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="limits of memory as Linux has them"
+)
+RNG = np.random.default_rng(7)
+COMPLETE = RNG.choice(["a", "b"], (60, 5))
+INCOMPLETE = np.where(RNG.random((60, 5)) < 0.1, None, COMPLETE.astype(object))
+
+
+@linux_only
+def test_work_goes_on_with_the_threads_there_are():
+    script = """
+        import numpy as np
+        rng = np.random.default_rng(1)
+        data = bm.IncompleteData.from_table(rng.choice(["a", "b"], (200, 40)))
+        alone = bm.structure.candidate_parents(data, max_parents=2, n_threads=1)
+        many = bm._core.max_threads()
+        for megabytes in (60, 20, 2):
+            allow(megabytes)
+            found = bm.structure.candidate_parents(data, max_parents=2, n_threads=many)
+            assert (found.scores == alone.scores).all()
+            print(megabytes)
+    """
+    assert run_child(script).split() == ["60", "20", "2"]
+
+
+def test_more_threads_than_make_sense_are_cut_down_with_a_note():
+    most = _core.max_threads()
+    assert most == 8 * (os.cpu_count() or 1)
+    for n_threads in (most + 1, 10**5, 2**40):
+        with pytest.warns(ShortfallWarning, match=f"becomes {most}: .* at most 8 per core") as notes:
+            found = bm.learn(INCOMPLETE, n_threads=n_threads, seed=1)
+        assert len(notes) == 1
+        assert found.score == bm.learn(INCOMPLETE, n_threads=1, seed=1).score
+    with pytest.warns(ShortfallWarning):
+        bm.score.FamilyScorer(COMPLETE, n_threads=2**40).family("x0", ["x1"])
+    bm.learn(INCOMPLETE, n_threads=most, seed=1)
+
+
+@pytest.mark.parametrize("n_threads", [-1, 2**70, 1.5, "2", None, True])
+def test_a_number_of_threads_is_an_integer(n_threads):
+    with pytest.raises(ParameterError, match="n_threads must be an integer"):
+        bm.learn(INCOMPLETE, n_threads=n_threads)
+
+
+@pytest.mark.parametrize("time_limit", [math.inf, 9.3e9])
+@pytest.mark.parametrize("method", ["auto", "exact", "local", "em", "em-hard"])
+def test_a_limit_that_no_work_reaches_is_no_limit(method, time_limit):
+    found = bm.learn(INCOMPLETE, method=method, time_limit=time_limit, seed=1)
+    free = bm.learn(INCOMPLETE, method=method, seed=1)
+    assert found.stopped.value == free.stopped.value == "nothing"
+    assert found.network == free.network
+
+
+@pytest.mark.parametrize("time_limit", [math.inf, 1e300])
+@pytest.mark.parametrize("solver", ["auto", "subsets", "ilp", "order", "greedy"])
+def test_a_structure_without_end_is_found_without_limit(solver, time_limit):
+    found = bm.learn_structure(COMPLETE, solver=solver, time_limit=time_limit, seed=1)
+    free = bm.learn_structure(COMPLETE, solver=solver, seed=1)
+    assert found.stopped.value == "nothing"
+    assert found.network == free.network
+
+
+def test_a_clock_without_end():
+    assert Clock(math.inf).left is None
+    assert Clock(1e9).left is None
+    assert not Clock(1e300).is_over
+    assert Clock(5.0).left == pytest.approx(5.0, abs=1.0)
