@@ -153,6 +153,9 @@ def family_counts(columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, Non
 
 def n_cores() -> int: ...
 
+def max_threads() -> int:
+    """The most threads that any call makes."""
+
 def limit_calls(seconds: float) -> None:
     """
     From now on, calls of this thread that can be interrupted raise TimeoutError after so many seconds; 0 for none.
