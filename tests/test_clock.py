@@ -42,7 +42,7 @@ def test_more_threads_than_make_sense_are_cut_down_with_a_note():
     most = _core.max_threads()
     assert most == 8 * (os.cpu_count() or 1)
     for n_threads in (most + 1, 10**5, 2**40):
-        with pytest.warns(ShortfallWarning, match=f"becomes {most}: .* at most 8 per core") as notes:
+        with pytest.warns(ShortfallWarning, match=f"becomes {most}: ") as notes:
             found = bm.learn(INCOMPLETE, n_threads=n_threads, seed=1)
         assert len(notes) == 1
         assert found.score == bm.learn(INCOMPLETE, n_threads=1, seed=1).score

@@ -247,7 +247,7 @@ class FamilyScorer:
         require_complete(completed, "a score")
         scorer = cls.__new__(cls)
         scorer.data, scorer.score = completed, score
-        scorer.n_threads = check_integer("n_threads", n_threads)
+        scorer.n_threads = check_threads(n_threads)
         scorer.core = _core.Scorer(
             completed.codes.T,
             completed.card,
