@@ -192,6 +192,7 @@ LIBRARY = {
 OTHERS = {*signature(IncompleteData.from_table).parameters}
 OTHERS |= {*signature(Constraints).parameters}
 OTHERS |= {"file", "net", "out", "cells", "json", "force", "debug"}
+OTHERS |= {"model", "pass_through", "drop"}  # each a value of columns=
 
 
 @pytest.mark.parametrize("command", LIBRARY)
@@ -202,6 +203,9 @@ def test_options_are_the_parameters_of_the_library_with_its_defaults(command):
             assert option.default in (parameters[option.name].default, None)
         else:
             assert option.name in OTHERS
+
+
+_TWO_CUTS = "--discretize 'a b=none' --discretize c=1,2"
 
 
 @pytest.mark.parametrize(
@@ -215,6 +219,12 @@ def test_options_are_the_parameters_of_the_library_with_its_defaults(command):
         (("discretize", {"age": ...}), "--discretize age=HOW"),
         (("max_columns", 7), "max_columns=7"),
         (("net", "asia"), "net='asia'"),
+        (("header", True), "--header"),
+        (("header", False), "--no-header"),
+        (("delimiter", "\t"), "--delimiter tab"),
+        (("delimiter", ";"), "--delimiter ';'"),
+        (("discretize", {"a b": None, "c": [1, 2]}), _TWO_CUTS),
+        (("columns", {"id": "drop"}), "columns={'id': 'drop'}"),
     ],
 )
 def test_a_command_spells_parameters_as_its_options(parameter, spelled):
@@ -241,3 +251,23 @@ def test_nothing_in_the_library_names_an_option():
         if option in path.read_text(encoding="utf-8")
     ]
     assert not named
+
+
+@pytest.mark.parametrize(
+    ("parameter", "spelled"),
+    [
+        (("columns",), "--model, --pass-through or --drop"),
+        (("columns", {"id": "drop"}), "--drop id"),
+        (("columns", {"a": "model", "b c": "model"}), "--model 'a,b c'"),
+        (
+            ("columns", {"a": "model", "b": "pass-through"}),
+            "--model a --pass-through b",
+        ),
+        (("normalise", True), "--normalise"),
+        (("weights", "w"), "--weights w"),
+    ],
+)
+def test_what_columns_are_is_spelled_as_options(parameter, spelled):
+    command = typer.main.get_command(app).commands["summary"]
+    with spelling(command.spell):
+        assert spell(*parameter) == spelled

@@ -118,10 +118,9 @@ def impute(
             inference=inference,  # type: ignore[arg-type]
             n_samples=n_samples,
             allow_absent=allow_absent,
-            missing=rows.markers,
-            discretize=rows.cuts,
             n_threads=n_threads,
             max_memory=max_memory,
+            **rows.options(),
         )
     # The list is made before anything is written: what goes wrong leaves no files.
     listed = None if cells is None else found.cells.to_csv()

@@ -7,7 +7,8 @@ the parameters of the library, so that its messages can be spelled in options.
 
 import csv
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from functools import wraps
 from pathlib import Path
@@ -18,6 +19,7 @@ import typer
 
 from bayesmend._files import write_text
 from bayesmend.cli.terminal import (
+    COLUMN_OPTIONS,
     STREAM,
     UsageError,
     check_outputs,
@@ -25,7 +27,6 @@ from bayesmend.cli.terminal import (
     network_suffix,
     remember_debug,
 )
-from bayesmend.data.discretize import Cutting
 from bayesmend.data.states import MISSING_MARKERS, Label
 from bayesmend.data.table import IncompleteData
 from bayesmend.datasets import available_networks, load_network
@@ -140,8 +141,8 @@ class Rows:
         str,
         typer.Argument(
             metavar="FILE",
-            help="Table: .csv, .tsv, .txt (also .gz), .parquet or .arrow; "
-            "- reads stdin.",
+            help="Table: delimited text of any name (also .gz), .parquet, .arrow or "
+            ".xlsx; - reads stdin.",
             show_default=False,
         ),
     ]
@@ -158,20 +159,55 @@ class Rows:
         repeated(
             "NAME=HOW",
             "Cut a numeric variable into intervals: age=4 (quantiles), "
-            "age=uniform:4 (equal widths) or age=cuts:18,65",
+            "age=uniform:4 (equal widths), age=cuts:18,65, or age=none; none alone "
+            "cuts no variable",
         ),
     ] = None
+    delimiter: Annotated[
+        str | None,
+        option("C", "What parts the fields of text: a character, tab or blanks."),
+    ] = None
+    decimal: Annotated[
+        str | None, option("C", "Decimal mark of the numbers of a text file: . or ,")
+    ] = None
+    encoding: Annotated[
+        str | None, option("NAME", "Encoding of a text file, such as cp1252.")
+    ] = None
+    header: Annotated[
+        bool | None,
+        flag(
+            "--header/--no-header",
+            "Whether the first line names the columns; found out by default.",
+            show_default=False,
+        ),
+    ] = None
+    names: Annotated[
+        list[str] | None,
+        option("A,B,...", "Names of the columns of a file that has none."),
+    ] = None
+    sheet: Annotated[
+        str | None, option("NAME", "Sheet of an .xlsx file, or its number from 0.")
+    ] = None
+
+    def options(self) -> dict[str, Any]:
+        """Return what the library takes."""
+        delimiter = "\t" if self.delimiter in ("tab", "\\t") else self.delimiter
+        is_number = self.sheet is not None and self.sheet.isdecimal()
+        return {
+            "missing": self.missing,
+            "discretize": _discretize(self.discretize),
+            "delimiter": delimiter,
+            "decimal": self.decimal,
+            "encoding": self.encoding,
+            "header": self.header,
+            "names": words(self.names),
+            "sheet": int(self.sheet or 0) if is_number else self.sheet,
+        }
 
     @property
     def markers(self) -> Iterable[str]:
-        """The texts that stand for a missing cell."""
+        """The texts that stand for a missing cell in what is written."""
         return MISSING_MARKERS if self.missing is None else self.missing
-
-    @property
-    def cuts(self) -> dict[str, Cutting] | None:
-        """How numbers are cut into intervals."""
-        how = pairs("--discretize", self.discretize)
-        return {name: _cutting(text) for name, text in how.items()} or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,18 +220,51 @@ class Reading(Rows):
     max_numeric_states: Annotated[
         int, option("N", "Most distinct numbers that are taken as states.")
     ] = defaults_of(IncompleteData.from_table).max_numeric_states
+    model: Annotated[
+        list[str] | None,
+        option("A,B,...", "Columns to take as variables, whatever they look like."),
+    ] = None
+    pass_through: Annotated[
+        list[str] | None,
+        option("A,B,...", "Columns to keep as they are, outside the network."),
+    ] = None
+    drop: Annotated[list[str] | None, option("A,B,...", "Columns to leave out.")] = None
+    weights: Annotated[
+        str | None, option("NAME", "Column that says how much each row counts.")
+    ] = None
+    normalise: Annotated[
+        bool, flag("--normalise", "Join labels that differ only in blanks or case.")
+    ] = False
+
+    def options(self) -> dict[str, Any]:
+        """Return what the library takes."""
+        states = pairs("--states", self.states)
+        return {
+            **Rows.options(self),
+            "states": {name: _labels(text) for name, text in states.items()} or None,
+            "max_numeric_states": self.max_numeric_states,
+            "columns": self._columns(),
+            "weights": self.weights,
+            "normalise": self.normalise,
+        }
 
     def table(self) -> IncompleteData:
         """Read the table."""
-        states = pairs("--states", self.states)
         with input_path(self.file) as path:
-            return IncompleteData.from_table(
-                path,
-                missing=self.markers,
-                states={name: _labels(text) for name, text in states.items()} or None,
-                max_numeric_states=self.max_numeric_states,
-                discretize=self.cuts,
-            )
+            return IncompleteData.from_table(path, **self.options())
+
+    def _columns(self) -> dict[str, str] | None:
+        """Return what some columns are, each named once."""
+        columns: dict[str, str] = {}
+        for role in COLUMN_OPTIONS:
+            for name in words(getattr(self, role.replace("-", "_"))) or []:
+                if columns.setdefault(name, role) != role:
+                    message = (
+                        f"--{columns[name]} and --{role} both name {name!r}. Name it "
+                        "in one of them."
+                    )
+                    raise UsageError(message)
+        return columns or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +384,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
 
 _BY_NAME = inspect.Parameter.KEYWORD_ONLY
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 # --- what the texts of options mean ---------------------------------------------------
 
@@ -393,27 +463,55 @@ def _labels(text: str) -> list[Label]:
     return labels
 
 
-def _cutting(text: str) -> Cutting:
+def _discretize(texts: Sequence[str] | None) -> Any:
+    """Read ``--discretize``: the cuts of some variables, or none of any.
+
+    Examples
+    --------
+    >>> _discretize(None), _discretize(["none"]), _discretize(["age=4", "bmi=none"])
+    ('auto', None, {'age': 4, 'bmi': None})
+    """
+    if not texts or list(texts) == ["auto"]:
+        return "auto"
+    if list(texts) == ["none"]:
+        return None
+    how = pairs("--discretize", texts)
+    return {name: _cutting(text) for name, text in how.items()}
+
+
+def _cutting(text: str) -> Any:
     """Read how ``--discretize`` cuts a variable.
 
     Examples
     --------
-    >>> [_cutting(text) for text in ("4", "uniform:3", "cuts:18,65")]
-    [4, ('uniform', 3), [18.0, 65.0]]
+    >>> [_cutting(text) for text in ("4", "uniform:3", "cuts:18,65", "none")]
+    [4, ('uniform', 3), [18.0, 65.0], None]
+    >>> _cutting("cuts:2009-01-01,2011-01-01")
+    ['2009-01-01', '2011-01-01']
     """
+    if text in ("none", "auto"):
+        return None if text == "none" else "auto"
     method, _, amount = text.rpartition(":")
     try:
-        if method == "cuts":
-            return [float(word) for word in amount.split(",")]
+        if text.startswith("cuts:"):
+            return _cut_points(text.removeprefix("cuts:"))
         if method in ("quantile", "uniform"):
             return method, int(amount)
         return int(text)
     except ValueError:
         message = (
-            "--discretize must look like age=4, age=uniform:4 or age=cuts:18,65. "
-            f"Got {text!r} instead."
+            "--discretize must look like age=4, age=uniform:4, age=cuts:18,65 or "
+            f"age=none. Got {text!r} instead."
         )
         raise UsageError(message) from None
+
+
+def _cut_points(text: str) -> list[float] | list[str]:
+    """Return numbers, or dates as they are."""
+    points = text.split(",")
+    if all(_DATE.match(point) for point in points):
+        return points
+    return [float(point) for point in points]
 
 
 def read_net(net: str) -> Network:

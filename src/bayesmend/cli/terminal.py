@@ -6,12 +6,13 @@ or not at all, and replace nothing unless told to.
 
 import gzip
 import json
+import shlex
 import shutil
 import sys
 import tempfile
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
@@ -52,7 +53,11 @@ STREAM = "-"
 INTERRUPTED = 130
 """The exit code after Ctrl-C, whatever was written before it."""
 
+COLUMN_OPTIONS = ("model", "pass-through", "drop")
+"""What a column may be, each an option of its own that lists columns."""
+
 _DEBUG = "bayesmend.debug"
+_FOR_THE_SHELL = " \t\n'\"\\$`;&|<>()*?[]#~!{}"
 
 
 class UsageError(typer.BadParameter):
@@ -89,16 +94,53 @@ class Command(TyperCommand):
     def spell(self, name: str, *value: object) -> str | None:
         """Name the option that stands for a parameter of the library."""
         options = {p.name: p for p in self.params if p.param_type_name == "option"}
+        if name == "columns" and "pass_through" in options:
+            return _spell_columns(*value)
         if name not in options:
             return "stdin (-)" if name == "from_csv" else None
         option, metavar = options[name].opts[0], options[name].metavar
         if not value or value[0] is True:
             return option
-        if isinstance(value[0], dict):
-            [(key, item)] = value[0].items()
-            rest = (metavar or "").partition("=")[2] if item is ... else shown(item)
-            return f"{option} {key}={rest}"
-        return f"{option} {shown(value[0])}"
+        if value[0] is False and options[name].secondary_opts:
+            return options[name].secondary_opts[0]
+        if isinstance(value[0], Mapping):
+            how = (metavar or "").partition("=")[2]
+            pairs = (
+                f"{key}={how}" if item is ... else _quoted(f"{key}={_as_text(item)}")
+                for key, item in value[0].items()
+            )
+            return " ".join(f"{option} {pair}" for pair in pairs)
+        return f"{option} {_quoted(_as_text(value[0]))}"
+
+
+def _spell_columns(*value: object) -> str:
+    """Name the options that say what columns are.
+
+    Examples
+    --------
+    >>> _spell_columns(), _spell_columns({"id": "drop"})
+    ('--model, --pass-through or --drop', '--drop id')
+    """
+    if not value or not isinstance(value[0], Mapping):
+        return "--model, --pass-through or --drop"
+    roles: dict[str, list[str]] = {}
+    for name, role in value[0].items():
+        roles.setdefault(str(role), []).append(str(name))
+    return " ".join(f"--{r} {_quoted(','.join(names))}" for r, names in roles.items())
+
+
+def _as_text(value: object) -> str:
+    """Show a value as it is typed."""
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_as_text, value))
+    if value is None:
+        return "none"
+    return "tab" if value == "\t" else shown(value)
+
+
+def _quoted(text: str) -> str:
+    """Quote a word that a shell would not take as it is."""
+    return shlex.quote(text) if set(text) & set(_FOR_THE_SHELL) else text
 
 
 def remember_debug(ctx: typer.Context, value: bool) -> bool:
