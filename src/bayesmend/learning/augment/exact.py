@@ -22,7 +22,7 @@ from bayesmend.learning.augment.local import (
     threads_for,
 )
 from bayesmend.learning.augment.problem import PatternProblem
-from bayesmend.learning.augment.starts import list_starts
+from bayesmend.learning.augment.starts import list_starts, usual_starts
 from bayesmend.learning.result import LearnResult
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
 from bayesmend.score import Score
@@ -107,7 +107,7 @@ def learn_exact(
     starts = list_starts(
         problem,
         restarts=restarts,
-        starts=("mode", "random"),
+        starts=usual_starts(problem.score),
         given=None,
         generator=generator,
     )
@@ -115,7 +115,7 @@ def learn_exact(
     try:
         augmenter = problem.augmenter(search.time_for_tables())
     except TimeoutError:
-        found = search.hurried(starts, rules, max_parents, generator)
+        found = search.hurried(starts, generator)
         return replace(found, method="exact")
     options = _core.ExactOptions(
         locality=locality,

@@ -1,0 +1,50 @@
+"""Blocks of missing cells are filled by what observed rows show, not by what suits."""
+
+import pytest
+
+import bayesmend as bm
+from experiments.waves import VARIANTS, draw_survey
+
+# What each method takes beside the table: proofs of these tables take for ever.
+METHODS = {
+    "local": {},
+    "exact": {"time_limit": 0.5},
+}
+SUPPORT = 0.1
+SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 20))]
+
+
+def consistency(method, variant, seed, **options):
+    survey = draw_survey(variant, seed=seed)
+    chosen = {"support": SUPPORT, **METHODS[method], **options}
+    result = bm.learn(survey.data, method=method, seed=seed, **chosen)
+    return survey.consistency(result.completed)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("method", METHODS)
+def test_a_block_goes_with_the_rest_of_its_rows(method, variant, seed):
+    assert consistency(method, variant, seed) >= 0.99
+
+
+def test_without_support_the_block_is_filled_with_one_constant():
+    """The trap itself; were it gone, the tests above would show nothing."""
+    assert consistency("local", "plain", 0, support=0.0) < 0.8
+
+
+def test_an_alternation_of_structure_and_completion_goes_by_examples_too():
+    assert consistency("local", "plain", 1, solver="greedy") >= 0.99
+
+
+def test_the_score_pays_for_what_nobody_has_seen():
+    survey = draw_survey("plain", seed=1)
+    dag = bm.Dag.from_arcs(survey.data.names, [("wave", "race3"), ("race", "race3")])
+    plain, supported = (
+        bm.score.FamilyScorer.completed(
+            survey.data, survey.truth, score=bm.Score(support=support)
+        ).dag(dag)
+        for support in (0.0, 0.1)
+    )
+    n_block = survey.data.n_missing
+    assert plain - supported == pytest.approx(0.1 * n_block)
