@@ -358,11 +358,11 @@ def csv_chunks(
     """Yield the text of a table piece by piece, the header first."""
     markers = check_markers(missing)
     marks = (*DELIMITERS, delimiter)  # so that the delimiter is found when read back
-    hole = _missing_text(markers, has_missing=bool(np.any(codes == MISSING)))
+    hole = missing_text(markers, has_missing=bool(np.any(codes == MISSING)))
     if hole == "" and len(names) == 1 and weights is None:
         hole = '""'  # a blank line is easily lost
     texts = [
-        [*(_quoted(_plain_text(name, s, markers), *marks) for s in labels), hole]
+        [*(_quoted(plain_text(name, s, markers), *marks) for s in labels), hole]
         for name, labels in zip(names, states, strict=True)
     ]
     yield _header([*names, *([weights[0]] if weights else [])], delimiter)
@@ -402,8 +402,8 @@ def label_texts(
 ) -> list[str]:
     """Return the cells of a variable as text that reads back identically."""
     markers = check_markers(missing)
-    hole = _missing_text(markers, has_missing=bool(np.any(codes == MISSING)))
-    texts = [_plain_text(name, label, markers) for label in labels]
+    hole = missing_text(markers, has_missing=bool(np.any(codes == MISSING)))
+    texts = [plain_text(name, label, markers) for label in labels]
     texts += [hole] * (MISSING + 1 - len(texts))
     return [texts[code] for code in codes.tolist()]
 
@@ -433,7 +433,8 @@ def default_delimiter(path: PathLike) -> str:
     return TEXT_SUFFIXES.get(file_suffix(path)) or ","
 
 
-def _missing_text(markers: frozenset[str], *, has_missing: bool) -> str:
+def missing_text(markers: frozenset[str], *, has_missing: bool) -> str:
+    """Return the text of a missing cell, which must be one of the markers."""
     if not has_missing or "" in markers:
         return ""
     if not markers:
@@ -447,7 +448,8 @@ def _header(names: Sequence[str], delimiter: str) -> bytes:
     return _encode(delimiter.join(quoted) + "\n")
 
 
-def _plain_text(name: str, state: Label, markers: frozenset[str]) -> str:
+def plain_text(name: str, state: object, markers: frozenset[str]) -> str:
+    """Return a cell of a variable as text that does not read back as missing."""
     text = _number_text(state) if isinstance(state, float) else str(state)
     if text.strip(BLANKS) in markers:
         message = (
