@@ -281,14 +281,15 @@ double JointCounter::unsupported(VariableSet set, Scratch& scratch) const {
   }
   if (missing_bits_.empty() || !find_incomplete(set, scratch)) return 0.0;
   const double cells = n_cells(set);
-  if (cells <= static_cast<double>(std::max(2 * table_.n_rows, kAlwaysDense)))
-    return weigh_without_example(scratch, static_cast<std::size_t>(cells),
-                                 [&](std::size_t row, bool) {
-                                   std::size_t cell = 0;
-                                   for (const auto v : set)
-                                     cell = cell * table_.card[v] + table_.column(v)[row];
-                                   return cell;
-                                 });
+  if (cells <= static_cast<double>(std::max(2 * table_.n_rows, kAlwaysDense))) {
+    prefix_ids(set.first(set.size() - 1), scratch);
+    const std::size_t card = table_.card[set.back()];
+    const auto column = table_.column(set.back());
+    const auto* ids = scratch.ids.data();
+    return weigh_without_example(
+        scratch, static_cast<std::size_t>(cells),
+        [&](std::size_t row, bool) { return ids[row] * card + column[row]; });
+  }
   // Cells of a large table are numbered as incomplete rows reach them.
   std::unordered_map<std::string, std::size_t> number;
   std::string key(set.size(), '\0');

@@ -203,14 +203,18 @@ class Climber {
                        FamilyScorer::Scratch& scratch) {
     const auto& counter = scorer_.counter();
     std::vector<Var> members, sparse;
-    const auto sets = with_each(child, added, members);
     Margin space;
-    scorer_.visit_counts(sets, scratch, [&](std::size_t s, auto counts) {
-      if (static_cast<double>(counts.size()) != counter.n_cells(sets[s]) || counter.is_weighted())
-        sparse.push_back(added[s]);
-      else
-        gain(added[s], child) = score_whole(child, sets[s], counts, space, scratch) - now;
-    });
+    if (counter.is_weighted()) {
+      sparse = added;
+    } else {
+      const auto sets = with_each(child, added, members);
+      scorer_.visit_counts(sets, scratch, [&](std::size_t s, auto counts) {
+        if (static_cast<double>(counts.size()) != counter.n_cells(sets[s]))
+          sparse.push_back(added[s]);
+        else
+          gain(added[s], child) = score_whole(child, sets[s], counts, space, scratch) - now;
+      });
+    }
     for (const Var p : sparse) {
       auto& family = space.parents;
       family.assign(parents_[child].begin(), parents_[child].end());
