@@ -27,7 +27,7 @@ class Scorer {
       : weights_(std::move(cpts)),
         owner_(std::move(owner)),
         expected_(std::make_unique<ExpectedCounts>(holes.holes(), holes.check(weights_), n_threads,
-                                                   max_bytes, call.stop())),
+                                                   max_bytes, rule.support > 0.0, call.stop())),
         counter_(holes.holes().table(), holes.holes().total_weight(), *expected_),
         scorer_(counter_, rule) {
     call.raise_if_stopped();

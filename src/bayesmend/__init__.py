@@ -16,7 +16,7 @@ from bayesmend import (
     score,
     structure,
 )
-from bayesmend.data import IncompleteData
+from bayesmend.data import IncompleteData, compare_mended
 from bayesmend.data.table import summary
 from bayesmend.datasets import available_networks, load_network
 from bayesmend.formats import read_network, write_network
@@ -55,6 +55,7 @@ __all__ = [
     "Stopped",
     "__version__",
     "available_networks",
+    "compare_mended",
     "dag_score",
     "data",
     "datasets",

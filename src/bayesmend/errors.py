@@ -16,6 +16,7 @@ __all__ = [
     "ProbabilityWarning",
     "ReadingWarning",
     "ShortfallWarning",
+    "SupportWarning",
     "UnknownParameterError",
 ]
 
@@ -92,3 +93,7 @@ class ReadingWarning(BayesmendWarning):
 
 class ShortfallWarning(BayesmendWarning):
     """A request could only be met in part; the message says which part."""
+
+
+class SupportWarning(BayesmendWarning):
+    """Mended cells have no observed example; the message counts them."""

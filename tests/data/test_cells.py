@@ -88,10 +88,10 @@ def test_cells_carry_the_row_labels_of_a_frame(index):
         assert [cell.row_label for cell in cells] == index.tolist()[1:]
         assert cells[1:][0].row_label == index.tolist()[2]
         columns = cells.to_dict()
-        assert list(columns)[-1] == "row_label"
+        place = list(columns).index("row_label")
         assert columns["row_label"] == index.tolist()[1:]
-        last = [row[-1] for row in csv.reader(io.StringIO(cells.to_csv()))]
-        assert last == ["row_label", *map(str, index.tolist()[1:])]
+        written = [row[place] for row in csv.reader(io.StringIO(cells.to_csv()))]
+        assert written == ["row_label", *map(str, index.tolist()[1:])]
     assert "row_label=" in repr(result.cells[0])
 
 

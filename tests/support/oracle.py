@@ -1,6 +1,7 @@
 """Slow, obvious twins in plain Python; nothing from the package is imported."""
 
 import contextlib
+import functools
 import itertools
 import math
 
@@ -541,12 +542,116 @@ def fit_by_em(parents, card, cpts, rows, weights, tol, max_points=500):
     return cpts
 
 
-def observed_score(parents, card, cpts, rows, weights, kind, ess):
+def shown_cells(rows, weights, members):
+    """Configurations of some variables that rows show, all of them observed."""
+    return {
+        tuple(row[v] for v in members)
+        for row, weight in zip(rows, weights, strict=True)
+        if weight > 0 and all(row[v] is not None for v in members)
+    }
+
+
+def expected_unsupported(rows, weights, completed, shares, members):
+    """What is expected in configurations of some variables that no row shows."""
+    shown = shown_cells(rows, weights, members)
+    return math.fsum(
+        share
+        for row, share in zip(completed, shares, strict=True)
+        if tuple(row[v] for v in members) not in shown
+    )
+
+
+def supported_cells(parents, rows, weights, completed):
+    """Whether every family of each cell of a completed table has an example."""
+    families = [(i, *members) for i, members in enumerate(parents)]
+    shown = [shown_cells(rows, weights, family) for family in families]
+    return [
+        [
+            all(
+                tuple(row[u] for u in family) in examples
+                for family, examples in zip(families, shown, strict=True)
+                if v in family
+            )
+            for v in range(len(parents))
+        ]
+        for row in completed
+    ]
+
+
+def shrunk(card, rows, weights, child, parents, config, ess):
+    """Distribution of a child where no row shows these states of all its parents.
+
+    Given fewer of them: as many as leave a row, then those that tell most.
+    """
+    for size in range(len(parents) - 1, -1, -1):
+        ways = []
+        for kept in itertools.combinations(range(len(parents)), size):
+            members = [parents[k] for k in kept]
+            whole = [
+                (row, weight)
+                for row, weight in zip(rows, weights, strict=True)
+                if weight > 0 and all(row[v] is not None for v in (child, *members))
+            ]
+            counts = family_counts(
+                [row for row, _ in whole], card, child, members, [w for _, w in whole]
+            )
+            place, stride = 0, 1
+            for k in kept:
+                place += stride * config[k]
+                stride *= card[parents[k]]
+            if sum(counts[place]) > 0 or size == 0:
+                ways.append((-round(information(counts), 12), kept, counts, place))
+        if ways:
+            _, _, counts, place = min(ways, key=lambda way: way[:2])
+            line = [n + ess / (len(counts) * card[child]) for n in counts[place]]
+            return [n / sum(line) for n in line]
+    raise AssertionError
+
+
+def shrink_all(parents, card, cpts, rows, weights, ess):
+    """Tables in which configurations that no row shows are given fewer parents."""
+    seen = [row for row, w in zip(rows, weights, strict=True) if w > 0]
+    never = [all(row[v] is None for row in seen) for v in range(len(card))]
+    tables = [[list(line) for line in table] for table in cpts]
+    for child, members in enumerate(parents):
+        family = (child, *members)
+        misses = any(row[v] is None for row in seen for v in family)
+        if not misses or any(never[v] for v in family):
+            continue
+        shown = {cell[1:] for cell in shown_cells(rows, weights, family)}
+        ranges = [range(card[p]) for p in reversed(members)]
+        for place, states in enumerate(itertools.product(*ranges)):
+            config = states[::-1]
+            if config not in shown:
+                tables[child][place] = shrunk(
+                    card, rows, weights, child, members, config, ess
+                )
+    return tables
+
+
+def information(counts):
+    """Mutual information of the two sides of a table."""
+    total = sum(map(sum, counts))
+    if total == 0:
+        return 0.0
+    sides = [sum(column) for column in zip(*counts, strict=True)]
+    return math.fsum(
+        n / total * math.log(n * total / (sum(row) * side))
+        for row in counts
+        for n, side in zip(row, sides, strict=True)
+        if n > 0
+    )
+
+
+def observed_score(parents, card, cpts, rows, weights, kind, ess, support=0.0):
     """Score of expected counts, corrected by Cheeseman and Stutz."""
     completed, shares = expected_rows(parents, card, cpts, rows, weights)
     likelihood = score = 0.0
     for i, members in enumerate(parents):
         score += family_score(completed, card, i, members, kind, ess, shares)
+        score -= support * expected_unsupported(
+            rows, weights, completed, shares, (i, *members)
+        )
         counts = family_counts(completed, card, i, members, shares)
         likelihood += sum(
             n * math.log(p)
@@ -558,26 +663,33 @@ def observed_score(parents, card, cpts, rows, weights, kind, ess):
     return score - likelihood + observed
 
 
-def structural_em(rows, card, weights, max_parents, kind, ess, shares, tol):
+def structural_em(rows, card, weights, max_parents, kind, ess, shares, tol, support):
     """Observed-data scores of the structures on the way from the empty graph."""
     parents, cpts, reached = [()] * len(card), [[list(one)] for one in shares], []
     while True:
         cpts = fit_by_em(parents, card, cpts, rows, weights, tol)
-        found = observed_score(parents, card, cpts, rows, weights, kind, ess)
+        found = observed_score(parents, card, cpts, rows, weights, kind, ess, support)
         if reached and found <= reached[-1] + 1e-6:
             return [*reached, found]
         reached.append(found)
         counted = expected_rows(parents, card, cpts, rows, weights)
-        totals = total_scores(card, max_parents, kind, ess, *counted)
+        lack = functools.partial(expected_unsupported, rows, weights, *counted)
+        totals = total_scores(
+            card, max_parents, kind, ess, *counted, lack=lack, support=support
+        )
         best = max(totals, key=totals.get)
         if totals[best] <= totals[tuple(parents)] + 1e-6:
             return reached
         parents = best
         cpts = estimates(parents, card, *counted, 0.0)
+        if support:
+            cpts = shrink_all(parents, card, cpts, rows, weights, ess)
 
 
-def total_scores(card, max_parents, kind, ess, rows, weights):
-    """{parents of each variable: score} for every graph."""
+def total_scores(
+    card, max_parents, kind, ess, rows, weights, *, lack=lambda _: 0.0, support=0.0
+):
+    """{parents of each variable: score} for every graph; what families lack costs."""
     n, known, totals = len(card), {}, {}
     for arcs in all_dags(n):
         parents = tuple(tuple(sorted(a for a, b in arcs if b == i)) for i in range(n))
@@ -585,7 +697,8 @@ def total_scores(card, max_parents, kind, ess, rows, weights):
             continue
         for family in enumerate(parents):
             if family not in known:
-                known[family] = family_score(rows, card, *family, kind, ess, weights)
+                plain = family_score(rows, card, *family, kind, ess, weights)
+                known[family] = plain - support * lack((family[0], *family[1]))
         totals[parents] = sum(known[family] for family in enumerate(parents))
     return totals
 
@@ -815,7 +928,6 @@ def best_pair(
     allowed=None,
     penalty=0.0,
     weights=None,
-    support=0.0,
     completed_tables=None,
 ):
     """(score, parents, completed) of a best structure with completion.
@@ -842,9 +954,8 @@ def best_pair(
                 states = tuple(completed[u][i] for u, i in cells if i in family)
                 key = child, parents, states
                 if key not in known:
-                    known[key] = supported_score(
-                        *(rows, completed, card, child, parents, kind, ess),
-                        *(weights, penalty, support),
+                    known[key] = family_score(
+                        completed, card, child, parents, kind, ess, weights, penalty
                     )
                 mine[frozenset(parents)] = known[key]
             families.append(mine)
@@ -861,7 +972,7 @@ def completions_within(rows, card, base, most):
             yield completed
 
 
-def reduction(rows, card, max_parents, kind, ess=1.0, *, near=None, support=0.0):
+def reduction(rows, card, max_parents, kind, ess=1.0, *, near=None):
     """The paper's transformation: {variable: {parents: score}}, lambda left as None.
 
     Original variables are 0 .. m - 1; the artificial variable of state j of cell (u, i)
@@ -879,9 +990,7 @@ def reduction(rows, card, max_parents, kind, ess=1.0, *, near=None, support=0.0)
                 ):
                     continue
                 which = {(u, i, completed[u][i]) for u, i in cells if i in family}
-                score = supported_score(
-                    rows, completed, card, child, parents, kind, ess, support=support
-                )
+                score = family_score(completed, card, child, parents, kind, ess)
                 candidates[child][frozenset({*parents, *which})] = score
     for u, i in cells:
         for j in range(card[i]):

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "core/base/bits.hpp"
+#include "core/base/require.hpp"
 
 namespace bayesmend {
 namespace {
@@ -20,8 +21,12 @@ constexpr std::size_t kNumbersPerNode = 10;
 }  // namespace
 
 ExpectedCounts::ExpectedCounts(const Holes& holes, std::span<const double> cpts,
-                               std::size_t n_threads, double max_bytes, const Stop& stop)
-    : holes_(holes), cpts_(cpts), n_words_((holes.table().n_rows + 63) / 64) {
+                               std::size_t n_threads, double max_bytes, bool has_support,
+                               const Stop& stop)
+    : holes_(holes),
+      cpts_(cpts),
+      has_support_(has_support),
+      n_words_((holes.table().n_rows + 63) / 64) {
   const double n_numbers = std::min(max_bytes, 0x1.0p62) / sizeof(double);
   max_kept_ = static_cast<std::size_t>(n_numbers / 2.0);
   max_remembered_ =
@@ -291,6 +296,10 @@ std::size_t ExpectedCounts::fill(VariableSet set, Scratch& scratch) const {
   };
   for_rows(is_whole,
            [&](std::size_t row) { scratch.totals[scratch.keys[row]] += holes_.row_weight(row); });
+  if (has_support_) {
+    scratch.is_shown.resize(n_cells);
+    for (std::size_t c = 0; c < n_cells; ++c) scratch.is_shown[c] = scratch.totals[c] > 0.0;
+  }
   for (std::size_t k = 0; k < set.size(); ++k) spread_single(set[k], strides[k], scratch);
   for_rows([&](std::size_t w) { return scratch.twice[w]; },
            [&](std::size_t row) { spread_row(row, set, strides, scratch); });
@@ -325,12 +334,30 @@ std::span<const double> ExpectedCounts::count(VariableSet set,
   auto& scratch = static_cast<Scratch&>(source_scratch);
   const std::size_t n_cells = fill(set, scratch);
   scratch.occupied.clear();
+  double unsupported = 0.0;
   for (std::size_t cell = 0; cell < n_cells; ++cell) {
     if (scratch.totals[cell] == 0.0) continue;
+    if (has_support_ && !scratch.is_shown[cell]) unsupported += scratch.totals[cell];
     scratch.occupied.push_back(scratch.totals[cell]);
     scratch.totals[cell] = 0.0;
   }
+  if (has_support_) {
+    auto& lack = scratch.lacks[scratch.next_lack++ % std::size(scratch.lacks)];
+    lack.set.assign(set.begin(), set.end());
+    lack.unsupported = unsupported;
+  }
   return scratch.occupied;
+}
+
+double ExpectedCounts::unsupported(VariableSet set, CountSource::Scratch& source_scratch) const {
+  require(has_support_, "these expected counts were made without support.");
+  auto& scratch = static_cast<Scratch&>(source_scratch);
+  const auto known = [&] {
+    return std::ranges::find_if(
+        scratch.lacks, [&](const auto& lack) { return std::ranges::equal(set, lack.set); });
+  };
+  if (known() == std::end(scratch.lacks)) count(set, scratch);
+  return known()->unsupported;
 }
 
 std::vector<double> ExpectedCounts::table(VariableSet set, Scratch& scratch) const {

@@ -19,15 +19,17 @@ namespace bayesmend {
 class ExpectedCounts final : public CountSource {
  public:
   // Keeps a view of the holes and of the probabilities, which must outlive it. Of `max_bytes`, half
-  // may go into posteriors that are kept, a quarter into what threads remember of them.
+  // may go into posteriors that are kept, a quarter into what threads remember of them. Only with
+  // `has_support` is it known what is expected in cells that no row shows whole.
   ExpectedCounts(const Holes& holes, std::span<const double> cpts, std::size_t n_threads,
-                 double max_bytes, const Stop& stop);
+                 double max_bytes, bool has_support, const Stop& stop);
 
   // What one thread needs while it counts.
   class Scratch;
   std::unique_ptr<CountSource::Scratch> make_scratch() const override;
 
   std::span<const double> count(VariableSet set, CountSource::Scratch& scratch) const override;
+  double unsupported(VariableSet set, CountSource::Scratch& scratch) const override;
 
   // The whole joint table, the last variable of `set` varying fastest.
   std::vector<double> table(VariableSet set, Scratch& scratch) const;
@@ -94,6 +96,7 @@ class ExpectedCounts final : public CountSource {
   std::vector<std::uint16_t> position_of_;
   std::vector<std::size_t> chance_of_;  // where the distribution of the cell starts
   std::vector<std::unique_ptr<Elimination>> joint_shape_;  // per piece
+  bool has_support_;
   std::size_t n_words_ = 0;
   std::vector<std::uint64_t> missing_;     // bit sets of rows, per variable
   std::size_t max_kept_, max_remembered_;  // numbers; the latter twice per thread
@@ -104,6 +107,15 @@ class ExpectedCounts::Scratch final : public CountSource::Scratch, private Insta
   friend class ExpectedCounts;
   std::vector<double> totals;  // all zero between calls
   std::vector<double> occupied;
+  std::vector<std::uint8_t> is_shown;  // cells that a row shows whole
+  // Of the sets counted last. A family is counted, then its parents, and then what it lacks is
+  // asked for: two are enough to have it at hand.
+  struct Lack {
+    std::vector<Var> set;
+    double unsupported = 0.0;
+  };
+  Lack lacks[2];
+  std::size_t next_lack = 0;
   std::vector<std::size_t> strides;
   std::vector<std::uint32_t> keys;
   std::vector<std::uint64_t> once,

@@ -11,7 +11,7 @@ from bayesmend import __version__
 from bayesmend._progress import ProgressLine
 from bayesmend.cli.options import MEMORY, Folder, Reading, Search, defaults_of, option
 from bayesmend.cli.terminal import end_interrupted, json_text, note, print_json
-from bayesmend.data.states import MISSING_MARKERS, quantity
+from bayesmend.data.states import MISSING_MARKERS, listing, quantity
 from bayesmend.formats.bif import render as render_bif
 from bayesmend.learning.learn import learn as run
 from bayesmend.learning.result import LearnResult
@@ -31,7 +31,8 @@ __all__ = ["OUTPUTS", "facts_of", "files_of", "learn", "summarise"]
 OUTPUTS = {
     "network.bif": "the network learned",
     "completed.csv": "the table with every missing cell filled",
-    "cells.csv": "each mended cell: row (from 0), variable, state, how sure, runner_up",
+    "cells.csv": "each mended cell: row (from 0), variable, state, how sure, "
+    "runner_up, whether supported by an observed example",
     "result.json": "score, bound, gap, status, arcs, options",
     "report.html": "all of this to look at in a browser",
 }
@@ -154,7 +155,8 @@ def summarise(result: LearnResult) -> str:
     ]
     if result.chosen is not None:
         lines[-1] += f" (auto chose {result.chosen})"
-    return "\n".join([*lines, "", *_arcs(result), "", *_cells(result), ""])
+    parts = [*lines, "", *_arcs(result), "", *_cells(result), "", *_mended(result)]
+    return "\n".join(parts)
 
 
 def _arcs(result: LearnResult) -> list[str]:
@@ -178,4 +180,16 @@ def _cells(result: LearnResult) -> list[str]:
         where = f"row{'s' * (len(rows) > 1)} {Alike(cell, rows).show_rows(4)}"
         told = f"{cell.variable} = {cell.state}, else {cell.runner_up}: {where}"
         lines.append(f"  {number(measure.of(cell))}  {told}")
+    if counts := result.unsupported:
+        listed = [f"{name} {count:,}" for name, count in counts.items()]
+        lines.append(
+            f"{quantity(sum(counts.values()), 'mended cell')} without an observed "
+            f"example: {listing(listed, _SHOWN_CELLS)}"
+        )
     return lines
+
+
+def _mended(result: LearnResult) -> list[str]:
+    if len(result.cells) == 0:
+        return []
+    return ["observed against mended:", *str(result.mended).splitlines(), ""]

@@ -2,6 +2,7 @@
 
 from bayesmend.data.cells import CompletedCells
 from bayesmend.data.discretize import Discretization, fit_discretization
+from bayesmend.data.mended import MendedSummary, compare_mended
 from bayesmend.data.patterns import Patterns
 from bayesmend.data.states import MAX_STATES, MISSING, MISSING_MARKERS, Label
 from bayesmend.data.summary import Summary
@@ -15,7 +16,9 @@ __all__ = [
     "Discretization",
     "IncompleteData",
     "Label",
+    "MendedSummary",
     "Patterns",
     "Summary",
+    "compare_mended",
     "fit_discretization",
 ]

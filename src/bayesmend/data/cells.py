@@ -27,6 +27,7 @@ class CompletedCell(NamedTuple):
     runner_up: Label | None
     table: int | None
     row_label: Any = None
+    supported: bool | None = None
 
     def __repr__(self) -> str:
         known = (f"{n}={v!r}" for n, v in self._asdict().items() if v is not None)
@@ -36,7 +37,7 @@ class CompletedCell(NamedTuple):
 # The fields of `CompletedCells` that hold something for each cell.
 _PER_CELL = (
     *("rows", "variables", "codes", "runners_up"),
-    *("probabilities", "margins", "tables", "row_labels"),
+    *("probabilities", "margins", "tables", "row_labels", "supported"),
 )
 
 
@@ -58,7 +59,8 @@ class CompletedCells:
         Names of the variables and labels of their states, as in the table.
     probabilities : ndarray of shape (n_cells,), optional
         Posterior probability of the state, each cell by itself, given what is observed
-        in its row.
+        in its row. Where a cell is not `supported`, it rests on what the network
+        carries over from other rows, not on examples.
     margins : ndarray of shape (n_cells,), optional
         How much the score drops, structure and all other cells as they are, when this
         cell alone takes its best other state; infinity where there is no other.
@@ -67,6 +69,10 @@ class CompletedCells:
     row_labels : ndarray of shape (n_cells,), optional
         What the table itself calls the rows: the index of a pandas frame, unless it
         only numbers the rows from 0.
+    supported : ndarray of shape (n_cells,), optional
+        Whether examples stand behind the state: every family of the network that
+        contains the variable was observed as a whole, in some row of the table learned
+        from, as the completed row has it.
 
     Examples
     --------
@@ -90,6 +96,7 @@ class CompletedCells:
     margins: NDArray[np.float64] | None = None
     tables: NDArray[np.intp] | None = None
     row_labels: NDArray[np.object_] | None = None
+    supported: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -118,7 +125,7 @@ class CompletedCells:
 
     def __iter__(self) -> Iterator[CompletedCell]:
         unknown = [None] * len(self)
-        for row, v, code, probability, margin, other, table, row_label in zip(
+        for row, v, code, probability, margin, other, table, row_label, seen in zip(
             self.rows.tolist(),
             self.variables.tolist(),
             self.codes.tolist(),
@@ -127,6 +134,7 @@ class CompletedCells:
             self.runners_up.tolist(),
             unknown if self.tables is None else self.tables.tolist(),
             unknown if self.row_labels is None else self.row_labels.tolist(),
+            unknown if self.supported is None else self.supported.tolist(),
             strict=True,
         ):
             labels = self.states[v]
@@ -140,10 +148,19 @@ class CompletedCells:
                 runner_up,
                 table,
                 row_label,
+                seen,
             )
 
     def __repr__(self) -> str:
-        return f"CompletedCells({quantity(len(self), 'cell')})"
+        told = quantity(len(self), "cell")
+        if self.n_unsupported:
+            told += f", {self.n_unsupported:,} unsupported"
+        return f"CompletedCells({told})"
+
+    @property
+    def n_unsupported(self) -> int:
+        """Number of cells without an example; 0 where that is not known."""
+        return 0 if self.supported is None else int((~self.supported).sum())
 
     @property
     def measure(self) -> str:
@@ -160,6 +177,7 @@ class CompletedCells:
                 ("margin", self.margins),
                 ("table", self.tables),
                 ("row_label", self.row_labels),
+                ("supported", self.supported),
             )
             if values is None
         }

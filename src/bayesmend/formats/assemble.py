@@ -46,6 +46,7 @@ class Family:
     parents: tuple[str, ...]
     table: NDArray[np.float64]
     where: int
+    support: NDArray[np.bool_] | None = None
 
 
 def declare(source: Source, variables: dict[str, Variable], new: Variable) -> None:
@@ -94,7 +95,7 @@ def assemble(
     names = tuple(variables)
     index = {name: i for i, name in enumerate(names)}
     parents: list[tuple[int, ...]] = []
-    cpts = []
+    cpts, support = [], []
     for name, variable in variables.items():
         if name not in families:
             source.fail(f"variable {name!r} has no probabilities.", variable.where)
@@ -103,13 +104,20 @@ def assemble(
         order = sorted(range(len(members)), key=members.__getitem__)
         table = family.table.transpose((*order, len(members)))
         cpts.append(_normalise(source, name, fold(table), family.where))
+        if family.support is not None:
+            support.append(fold(family.support.transpose((*order, len(members)))))
         parents.append(tuple(sorted(members)))
     cycle = find_cycle(parents)
     if cycle is not None:
         path = " -> ".join(names[i] for i in cycle)
         source.fail(f"the arcs form a cycle: {path}.", families[names[cycle[0]]].where)
     states = tuple(variable.states for variable in variables.values())
-    return Network(Dag(names, tuple(parents)), states, tuple(cpts))
+    return Network(
+        Dag(names, tuple(parents)),
+        states,
+        tuple(cpts),
+        support=tuple(support) if len(support) == len(names) else None,
+    )
 
 
 def parse_numbers(source: Source, text: str, where: int) -> list[float]:

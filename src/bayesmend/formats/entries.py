@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesmend.data.states import as_label
 from bayesmend.formats.assemble import (
@@ -82,7 +83,25 @@ def _read_family(
         problem = f"cpt must be a list of {shape[0]} rows of {shape[1]} numbers >= 0."
         entry.fail(source, problem, "cpt")
     table = unfold(np.array(rows, dtype=np.float64), card[1:])
-    families[name] = Family(tuple(parents), table, entry.where)
+    support = _read_support(source, entry, shape)
+    families[name] = Family(
+        tuple(parents),
+        table,
+        entry.where,
+        None if support is None else unfold(support, card[1:]),
+    )
+
+
+def _read_support(
+    source: Source, entry: Entry, shape: tuple[int, int]
+) -> NDArray[np.bool_] | None:
+    rows = entry.value.get("support")
+    if rows is None:
+        return None
+    if not _is_table(rows, shape) or not {x for row in rows for x in row} <= {0, 1}:
+        problem = f"support must be a list of {shape[0]} rows of {shape[1]} 0 or 1."
+        entry.fail(source, problem, "support")
+    return np.array(rows, dtype=bool)
 
 
 def _is_label(value: object) -> bool:

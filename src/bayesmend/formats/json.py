@@ -8,8 +8,9 @@
        {"name": "wet", "states": [false, true], "parents": ["rain"],
         "cpt": [[0.9, 0.1], [0.2, 0.8]]}]}
 
-A ``cpt`` has one row per configuration of the parents, the first varying fastest.
-Other keys are ignored.
+A ``cpt`` has one row per configuration of the parents, the first varying fastest. A
+learned network also has ``support``, of the same shape: 1 where an observed row of the
+table learned from is an example, else 0. Other keys are ignored.
 """
 
 import json
@@ -62,6 +63,7 @@ def render(network: Network) -> str:
     {"name": "a", "states": [0, 1], "parents": [], "cpt": [[0.2, 0.8]]}
     ]}
     """
+    support = network.support or (None,) * network.n_vars
     lines = [
         json.dumps(
             {
@@ -69,15 +71,17 @@ def render(network: Network) -> str:
                 "states": states,
                 "parents": [network.names[parent] for parent in parents],
                 "cpt": cpt.tolist(),
-            },
+            }
+            | ({} if seen is None else {"support": seen.astype(int).tolist()}),
             ensure_ascii=False,
             allow_nan=False,
         )
-        for name, states, parents, cpt in zip(
+        for name, states, parents, cpt, seen in zip(
             network.names,
             network.states,
             network.dag.parents,
             network.cpts,
+            support,
             strict=True,
         )
     ]

@@ -15,7 +15,6 @@ from bayesmend._entrance import entrance
 from bayesmend._spelling import spell
 from bayesmend.data.cells import CompletedCells
 from bayesmend.data.reading import Reading
-from bayesmend.data.restore import Fill
 from bayesmend.data.states import MISSING, MISSING_MARKERS
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
@@ -29,6 +28,7 @@ from bayesmend.inference.engine import (
     samples_for,
 )
 from bayesmend.network.network import Network
+from bayesmend.network.support import is_supported
 from bayesmend.seed import Seed
 
 __all__ = ["IMPUTATIONS", "Imputation", "impute"]
@@ -37,7 +37,7 @@ How = Literal["mpe", "marginal", "draw"]
 IMPUTATIONS = get_args(How)
 
 # What the arrays of `CompletedCells` take for each cell.
-_BYTES_PER_CELL, _BYTES_PER_LABEL = 34, 8
+_BYTES_PER_CELL, _BYTES_PER_LABEL, _BYTES_PER_FLAG = 34, 8, 1
 _TIE = 1e-9  # relative: states this close count as equally probable
 
 
@@ -56,9 +56,7 @@ class Imputation:
     inference : str
         ``exact`` or ``weighting``.
     source : NewData
-        The table that was given, in the codes of the network.
-    fill : str
-        Whether variables that are cut come back as a ``number`` or an ``interval``.
+        The table that was given, with the columns that the network does not know.
     effective_samples : ndarray of shape (n_rows,), optional
         From weighting: how many unweighted samples of each row would be as good.
     """
@@ -68,7 +66,6 @@ class Imputation:
     method: str
     inference: str
     source: NewData
-    fill: Fill = "number"
     effective_samples: NDArray[np.float64] | None = None
 
     @property
@@ -93,7 +90,7 @@ class Imputation:
 
     def to_table(self, number: int = 0) -> Any:
         """Return a completed table of the kind given, with all its columns."""
-        return self.tables[number].to_table(fill=self.fill)
+        return self.source.to_table(self.tables[number])
 
     def write_csv(
         self,
@@ -103,7 +100,7 @@ class Imputation:
         missing: Iterable[str] = MISSING_MARKERS,
     ) -> None:
         """Write a completed table as CSV, with all columns of the one given."""
-        self.tables[number].write_csv(path, missing=missing, fill=self.fill)
+        self.source.write_csv(self.tables[number], path, missing=missing)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all but the cells in plain types, ready for JSON."""
@@ -148,7 +145,6 @@ def impute(
     inference: Inference = "exact",
     n_samples: int | None = None,
     allow_absent: bool = False,
-    fill: Fill = "number",
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
     **reading: Unpack[Reading],
@@ -179,11 +175,6 @@ def impute(
     allow_absent : bool, default=False
         Whether the table may lack variables of the network; these are then missing in
         every row, and are added as columns.
-    fill : {"number", "interval"}, default="number"
-        How variables that are cut come back. ``number``: what was observed as it was,
-        and a missing cell as the median of the numbers that were observed within its
-        interval, rounded as they are; with ``method="draw"`` as one of them, drawn.
-        ``interval``: all of them as intervals.
     {n_threads}
     max_memory : float, default=2**30
         Bytes that the tables of exact inference may take, and the completed tables
@@ -216,7 +207,6 @@ def impute(
     ([17], ['yes'])
     """
     _check(method, inference, n_draws)
-    check_choice("fill", fill, get_args(Fill))
     approximate = spell("inference", "weighting")
     remedy = f"or use {approximate} with {_marginal_or_draw()}"
     n_samples = samples_for(inference, n_samples)
@@ -227,7 +217,7 @@ def impute(
         allow_absent=allow_absent,
         **reading,
     )
-    engine.require_room(n_draws, _bytes_per_draw(new))
+    engine.require_room(n_draws, _bytes_per_draw(network, new))
     compiled = engine.compile(network, new.cells) if inference == "exact" else None
     found = find_marginals(network, new.cells, engine, compiled=compiled)
     effective = found.effective_samples
@@ -241,12 +231,11 @@ def impute(
     else:
         filled = _most_probable(new.cells, found.rows, found.probabilities)[None]
     return Imputation(
-        tables=new.all_completed(filled, engine.key() if method == "draw" else None),
+        tables=tuple(new.completed(cells) for cells in filled),
         cells=_list_cells(network, new, filled, found.rows, found.probabilities),
         method=method,
         inference=inference,
         source=new,
-        fill=fill,
         effective_samples=effective,
     )
 
@@ -282,11 +271,12 @@ def _most_probable(
     return filled
 
 
-def _bytes_per_draw(new: NewData) -> int:
+def _bytes_per_draw(network: Network, new: NewData) -> int:
     """Return what each draw keeps: its cells in two codings, and those imputed."""
     n_missing = int((new.cells == MISSING).sum())
     has_labels = new.data.origin.row_labels is not None
     per_cell = _BYTES_PER_CELL + _BYTES_PER_LABEL * has_labels
+    per_cell += _BYTES_PER_FLAG * (network.support is not None)
     return int(new.cells.size + new.data.codes.size + per_cell * n_missing)
 
 
@@ -318,11 +308,18 @@ def _list_cells(
     n_cells = len(at)
     codes = np.empty(n_draws * n_cells, dtype=np.uint8)
     chances, runners_up = np.empty(len(codes)), np.empty_like(codes)
+    supported = None if network.support is None else np.empty(len(codes), bool)
     for number, cells in enumerate(filled):
         part = slice(number * n_cells, (number + 1) * n_cells)
         codes[part] = cells[variables, at]
         chances[part] = flat[start + codes[part]]
         runners_up[part] = np.where(codes[part] == best, second, best)
+        if supported is not None:
+            assert network.support is not None
+            flags = is_supported(
+                network.support, network.card, network.dag.parents, cells
+            )
+            supported[part] = flags[variables, at]
     at_all = np.tile(at, n_draws)
     return CompletedCells(
         rows=at_all,
@@ -332,6 +329,7 @@ def _list_cells(
         runners_up=runners_up,
         tables=np.repeat(np.arange(1, n_draws + 1), n_cells),
         row_labels=new.data.labels_of_rows(at_all),
+        supported=supported,
         names=network.names,
         states=tuple(
             tuple(new.data.states[column][code] for code in labels[: len(states)])

@@ -25,6 +25,7 @@ from bayesmend.learning.augment.exact import learn_exact
 from bayesmend.learning.augment.local import EXACT_VARS, learn_local
 from bayesmend.learning.em.learn import learn_em
 from bayesmend.learning.result import LearnResult
+from bayesmend.learning.support import told_of_support
 from bayesmend.outcome import Certificate, Stopped
 from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
@@ -44,6 +45,7 @@ _MANY_CELLS, _LARGE_SHARE = 100, 0.05
 
 
 @entrance
+@told_of_support
 def learn(
     data: Any,
     *,

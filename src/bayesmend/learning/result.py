@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from bayesmend.data.cells import CompletedCells
+from bayesmend.data.mended import MendedSummary, compare_cells
 from bayesmend.data.table import IncompleteData
 from bayesmend.graph.dag import Dag
 from bayesmend.network.network import Network
@@ -86,6 +89,22 @@ class LearnResult(Outcome):
         """The structure."""
         return self.network.dag
 
+    @property
+    def mended(self) -> MendedSummary:
+        """Observed and mended distributions side by side; see `compare_mended`."""
+        is_mended = np.zeros(self.completed.codes.shape, bool)
+        is_mended[self.cells.rows, self.cells.variables] = True
+        return compare_cells(self.completed, is_mended)
+
+    @property
+    def unsupported(self) -> dict[str, int]:
+        """Number of mended cells without an observed example, by variable."""
+        if self.cells.supported is None:
+            return {}
+        variables = self.cells.variables[~self.cells.supported]
+        counts = np.bincount(variables, minlength=len(self.cells.names)).tolist()
+        return {n: k for n, k in zip(self.cells.names, counts, strict=True) if k}
+
     def _in_words(self) -> str:
         if self.certificate is Certificate.HEURISTIC and self.stopped:
             return f"stopped at {self.stopped.words}"
@@ -104,6 +123,8 @@ class LearnResult(Outcome):
             "locality": self.locality,
             "log_likelihood": self.log_likelihood,
             "n_mended": len(self.cells),
+            "unsupported": self.unsupported,
+            "mended": self.mended.to_dict(),
             "trace": [
                 [*step[:-1], list(step.log_likelihood)]
                 if step.log_likelihood

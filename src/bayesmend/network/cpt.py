@@ -5,7 +5,7 @@ first parent varies fastest along the rows.
 """
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,7 @@ __all__ = [
 
 Estimate = Literal["mle", "posterior"]
 ESTIMATES = get_args(Estimate)
+_T = TypeVar("_T", bound=np.generic)
 
 MAX_ROW_ERROR = 1e-6  # a row sum further from 1 is an error, not rounding
 EXACT = 1e-12  # a row sum nearer to 1 is left as it is, so that files read back equal
@@ -72,7 +73,7 @@ def check_cpt(
     return table
 
 
-def unfold(cpt: NDArray[np.float64], parent_card: Sequence[int]) -> NDArray[np.float64]:
+def unfold(cpt: NDArray[_T], parent_card: Sequence[int]) -> NDArray[_T]:
     """Give a table an axis per parent, in order, and a last one for the child.
 
     Examples
@@ -86,7 +87,7 @@ def unfold(cpt: NDArray[np.float64], parent_card: Sequence[int]) -> NDArray[np.f
     return table.transpose((*reversed(range(n_parents)), n_parents))
 
 
-def fold(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def fold(table: NDArray[_T]) -> NDArray[_T]:
     """Undo :func:`unfold`: one row per parent configuration."""
     n_parents = table.ndim - 1
     rows = table.transpose((*reversed(range(n_parents)), n_parents))

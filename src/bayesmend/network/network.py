@@ -34,6 +34,7 @@ from bayesmend.network.cpt import (
 )
 from bayesmend.network.flat import flatten
 from bayesmend.network.match import match_codes, match_names
+from bayesmend.network.support import check_support
 from bayesmend.network.tabulated import Cpt
 from bayesmend.score import count_family
 from bayesmend.seed import Seed, as_generator
@@ -57,6 +58,10 @@ class Network:
         ``cpts[i][j, k]`` is the probability of state ``k`` of variable ``i`` given
         configuration ``j`` of ``dag.parents[i]``, the first parent varying fastest.
         Rows sum to 1; a sum that is off by rounding (1e-6) is divided out.
+    support : tuple of ndarray of bool, optional
+        ``support[i][j, k]`` tells whether a row of the table learned from, with the
+        variable and all its parents observed, is an example of that cell. None where
+        this is not known.
 
     Examples
     --------
@@ -72,6 +77,7 @@ class Network:
     dag: Dag
     states: tuple[tuple[Label, ...], ...]
     cpts: tuple[NDArray[np.float64], ...]
+    support: tuple[NDArray[np.bool_], ...] | None = None
 
     def __post_init__(self) -> None:
         for field in ("states", "cpts"):
@@ -93,6 +99,9 @@ class Network:
             )
         )
         object.__setattr__(self, "cpts", cpts)
+        if self.support is not None:
+            support = check_support(self.names, self.support, cpts)
+            object.__setattr__(self, "support", support)
 
     @classmethod
     @entrance
@@ -325,6 +334,7 @@ class Network:
             self.dag == other.dag
             and self.states == other.states
             and all(map(np.array_equal, self.cpts, other.cpts))
+            and _same_support(self.support, other.support)
         )
 
     def __hash__(self) -> int:
@@ -351,6 +361,15 @@ def check_network(network: object) -> None:
             "read_network(path), or a shipped network with load_network(name)."
         )
     raise ParameterError(msg)
+
+
+def _same_support(
+    one: tuple[NDArray[np.bool_], ...] | None,
+    other: tuple[NDArray[np.bool_], ...] | None,
+) -> bool:
+    if one is None or other is None:
+        return one is other
+    return all(map(np.array_equal, one, other))
 
 
 def _check_size(name: str, family_card: list[int]) -> None:

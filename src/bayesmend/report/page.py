@@ -7,12 +7,20 @@ from collections.abc import Mapping
 
 from bayesmend._entrance import entrance
 from bayesmend._files import write_text
+from bayesmend.data.mended import MendedSummary
 from bayesmend.errors import ParameterError
 from bayesmend.learning.result import LearnResult
+from bayesmend.learning.support import unsupported_in_words
 from bayesmend.report.chart import draw_trace
 from bayesmend.report.graph import draw_graph
 from bayesmend.report.style import SCRIPT, STYLE
-from bayesmend.report.tables import cell_table, cpt_section, fillings
+from bayesmend.report.tables import (
+    cell_table,
+    cpt_section,
+    fillings,
+    mended_table,
+    unsupported_table,
+)
 from bayesmend.report.text import escape
 from bayesmend.report.words import certificate, number, stopping, sureness
 
@@ -67,10 +75,14 @@ def render_report(
     from bayesmend import __version__
 
     _check_result(result)
+    mended = result.mended
     body = [
         _header(result, title),
+        _warnings(result, mended),
+        _certificate(result),
         _facts(result, notes or {}),
         _network(result),
+        _mended(mended),
         _cells(result),
         _tables(result),
         _search(result),
@@ -94,13 +106,50 @@ def _check_result(result: object) -> None:
 
 def _header(result: LearnResult, title: str) -> str:
     data = result.completed
-    kind = "proven" if result.is_optimal else "open"
     return (
         f"<header><h1>{escape(title)}</h1>"
         f"<p>{data.n_rows:,} rows, {data.n_vars:,} variables, "
         f"{len(result.cells):,} of {data.n_rows * data.n_vars:,} cells mended</p>"
-        f'</header><div class="certificate {kind}"><strong>{escape(result.status)}'
-        f"</strong><p>{escape(certificate(result))}</p></div>"
+        "</header>"
+    )
+
+
+def _warnings(result: LearnResult, mended: MendedSummary) -> str:
+    """Say first what nobody should miss."""
+    told = []
+    if (message := unsupported_in_words(result)) is not None:
+        told.append(("No observed example", message))
+    if mended.alarms:
+        message = (
+            f"The mended cells of {', '.join(mended.alarms)} resemble no observed "
+            "ones. Compare the distributions below before you use them."
+        )
+        told.append(("Mended cells unlike the observed", message))
+    return "".join(
+        f'<div class="certificate alarm"><strong>{escape(title)}</strong>'
+        f"<p>{escape(message)}</p></div>"
+        for title, message in told
+    )
+
+
+def _certificate(result: LearnResult) -> str:
+    kind = "proven" if result.is_optimal else "open"
+    return (
+        f'<div class="certificate {kind}"><strong>{escape(result.status)}</strong>'
+        f"<p>{escape(certificate(result))}</p></div>"
+    )
+
+
+def _mended(mended: MendedSummary) -> str:
+    if not mended.variables:
+        return ""
+    return (
+        '<section><h2>Observed against mended</h2><p class="note">The observed cells '
+        "of each variable beside its mended ones, also within the levels of the "
+        "variable that best predicts which cells are missing. Cells filled with their "
+        "most probable states make frequent states more frequent; an alarm is a "
+        "mended distribution that resembles no observed one.</p>"
+        f"{mended_table(mended)}</section>"
     )
 
 
@@ -156,7 +205,18 @@ def _cells(result: LearnResult) -> str:
     return (
         f'<section><h2>Mended cells</h2><p class="note">{sureness(result).meaning} '
         "Rows count from 0, the header not counted; cells alike share a line.</p>"
-        f"{fillings(result)}{cell_table(result)}</section>"
+        f"{_unsupported(result)}{fillings(result)}{cell_table(result)}</section>"
+    )
+
+
+def _unsupported(result: LearnResult) -> str:
+    if result.cells.n_unsupported == 0:
+        return ""
+    return (
+        '<h3>Without an observed example</h3><p class="note">No observed row shows '
+        "these states together with those of the parents or children of the variable. "
+        "What is filled in is carried over from other rows.</p>"
+        + unsupported_table(result)
     )
 
 

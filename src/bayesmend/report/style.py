@@ -5,16 +5,18 @@ __all__ = ["SCRIPT", "STYLE"]
 STYLE = """
 :root { --ink: #1d2433; --soft: #5b6475; --line: #d9dee7; --paper: #fff;
   --tint: #f4f6fa; --bar: #d5e3f7; --blue: #2f6fb5; --good: #1d7a46;
-  --good-tint: #e7f5ec; --warn: #8a5a00; --warn-tint: #fdf3dd; }
+  --good-tint: #e7f5ec; --warn: #8a5a00; --warn-tint: #fdf3dd; --bad: #a32020;
+  --bad-tint: #fdebe9; }
 @media screen and (prefers-color-scheme: dark) { :root { --ink: #e6e9ef;
   --soft: #a2abba; --line: #3a4252; --paper: #171b23; --tint: #202632; --bar: #2b4365;
   --blue: #7fb2ea; --good: #7fd6a2; --good-tint: #173324; --warn: #f0c674;
-  --warn-tint: #3a2f14; } }
+  --warn-tint: #3a2f14; --bad: #ff9d94; --bad-tint: #43201d; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 2rem 1.25rem 3rem; max-width: 62rem; color: var(--ink);
   background: var(--paper); font: 15px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 .25rem; }
 h2 { font-size: 1.15rem; margin: 2.25rem 0 .75rem; }
+h3 { font-size: 1rem; margin: 1.25rem 0 .25rem; }
 header p, .note { color: var(--soft); margin: .25rem 0 .75rem; }
 .note { font-size: .875rem; max-width: 46rem; }
 .certificate { border-left: 4px solid; border-radius: 4px; padding: .7rem 1rem;
@@ -24,6 +26,10 @@ header p, .note { color: var(--soft); margin: .25rem 0 .75rem; }
 .certificate p { margin: .15rem 0 0; color: var(--ink); }
 .proven { color: var(--good); background: var(--good-tint); }
 .open { color: var(--warn); background: var(--warn-tint); }
+.alarm { color: var(--bad); background: var(--bad-tint); }
+.mended-shares td { vertical-align: top; }
+.mended-shares tr.first td { border-top: 2px solid var(--line); }
+.unlike { color: var(--bad); font-weight: 600; }
 dl { display: flex; flex-wrap: wrap; gap: .75rem 2rem; margin: 1rem 0; }
 dt { color: var(--soft); font-size: .8rem; }
 dd { margin: 0; font-weight: 600; font-variant-numeric: tabular-nums; }

@@ -3,17 +3,32 @@
 import itertools
 from collections.abc import Sequence
 
+from bayesmend.data.mended import MendedStratum, MendedSummary, MendedVariable
 from bayesmend.learning.result import LearnResult
 from bayesmend.network.network import Network
 from bayesmend.network.tabulated import configurations
 from bayesmend.report.text import escape
-from bayesmend.report.words import Alike, least_certain, number, sureness
+from bayesmend.report.words import (
+    Alike,
+    first_rows,
+    least_certain,
+    number,
+    sureness,
+)
 
-__all__ = ["cell_table", "cpt_section", "fillings"]
+__all__ = [
+    "cell_table",
+    "cpt_section",
+    "fillings",
+    "mended_table",
+    "unsupported_table",
+]
 
 _MAX_KINDS = 100
 _MAX_ROWS = 8
 _MAX_CONFIGS = 200
+_MAX_STATES = 12
+_NO_EXAMPLE = ' <span class="unlike">no example</span>'
 
 
 def cell_table(result: LearnResult) -> str:
@@ -25,7 +40,8 @@ def cell_table(result: LearnResult) -> str:
     measure = sureness(result)
     most = max(measure.of(alike.cell) for alike in shown) or 1.0
     rows = [
-        f"<tr><td>{escape(cell.variable)}</td><td>{escape(cell.state)}</td>"
+        f"<tr><td>{escape(cell.variable)}</td><td>{escape(cell.state)}"
+        f"{_NO_EXAMPLE if cell.supported is False else ''}</td>"
         f"<td>{escape(cell.runner_up)}</td>"
         f'<td class="n bar" style="--p:{measure.share(cell, most):.3f}">'
         f'{number(measure.of(cell))}</td><td class="n">{len(rows):,}</td>'
@@ -63,6 +79,67 @@ def fillings(result: LearnResult) -> str:
     return _table(head, rows, "Mended cells by variable")
 
 
+def unsupported_table(result: LearnResult) -> str:
+    """Tabulate the mended cells without an observed example, by variable and state."""
+    groups: dict[tuple[str, object], list[int]] = {}
+    for cell in result.cells:
+        if cell.supported is False:
+            groups.setdefault((cell.variable, cell.state), []).append(cell.row)
+    most_first = sorted(groups.items(), key=lambda group: -len(group[1]))
+    rows = [
+        f"<tr><td>{escape(variable)}</td><td>{escape(state)}</td>"
+        f'<td class="n">{len(where):,}</td>'
+        f'<td class="rows">{first_rows(where, _MAX_ROWS)}</td></tr>'
+        for (variable, state), where in most_first[:_MAX_KINDS]
+    ]
+    head = (
+        "<tr><th>variable</th><th>mended as</th>"
+        '<th class="n">cells</th><th>rows</th></tr>'
+    )
+    return _table(head, rows, "Mended cells without an observed example")
+
+
+def mended_table(mended: MendedSummary) -> str:
+    """Tabulate observed and mended shares, those to look at first."""
+    rows = []
+    for variable in mended.most_unlike_first:
+        parts = (variable.total, *variable.strata)
+        rows += [_stratum_row(variable, part) for part in parts]
+    head = (
+        "<tr><th>variable</th><th>rows</th>"
+        '<th class="n">observed</th><th>observed as</th>'
+        '<th class="n">mended</th><th>mended as</th></tr>'
+    )
+    return _table(head, rows, "Observed and mended cells", "mended-shares")
+
+
+def _stratum_row(variable: MendedVariable, part: MendedStratum) -> str:
+    is_total = part is variable.total
+    flag = ' <span class="unlike">unlike any observed</span>' if part.is_alarm else ""
+    return (
+        f'<tr class="{"first" if is_total else "stratum"}">'
+        f"<td>{escape(variable.name) if is_total else ''}</td>"
+        f"<td>{escape(variable.where(part))}{flag}</td>"
+        f'<td class="n">{sum(part.observed):,}</td>'
+        f"<td>{_shares(variable, part.observed)}</td>"
+        f'<td class="n">{sum(part.mended):,}</td>'
+        f"<td>{_shares(variable, part.mended)}</td></tr>"
+    )
+
+
+def _shares(variable: MendedVariable, counts: Sequence[int]) -> str:
+    """Show shares in the order of the states, so that two can be compared."""
+    total = sum(counts)
+    if total == 0:
+        return "none"
+    pairs = list(zip(variable.states, counts, strict=True))[:_MAX_STATES]
+    parts = [
+        f"{escape(state)} <b>{100 * count / total:.0f}&#8239;%</b>"
+        for state, count in pairs
+    ]
+    return ", ".join(parts) + (" ..." if len(counts) > _MAX_STATES else "")
+
+
 def cpt_section(network: Network, v: int) -> str:
     """Tabulate the probabilities of a variable given its parents; folded away."""
     dag = network.dag
@@ -89,8 +166,10 @@ def cpt_section(network: Network, v: int) -> str:
     )
 
 
-def _table(head: str, rows: Sequence[str], caption: str) -> str:
+def _table(head: str, rows: Sequence[str], caption: str, kind: str = "") -> str:
+    style = f' class="{kind}"' if kind else ""
     return (
-        f'<div class="wide"><table aria-label="{escape(caption)}"><thead>{head}</thead>'
+        f'<div class="wide"><table{style} aria-label="{escape(caption)}">'
+        f"<thead>{head}</thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )

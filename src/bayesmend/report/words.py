@@ -1,6 +1,7 @@
 """The state of a result in sentences."""
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from bayesmend.data.cells import CompletedCell
@@ -11,6 +12,7 @@ __all__ = [
     "Alike",
     "Sureness",
     "certificate",
+    "first_rows",
     "least_certain",
     "number",
     "stopping",
@@ -72,9 +74,14 @@ class Alike(NamedTuple):
 
     def show_rows(self, n_shown: int) -> str:
         """List the first rows, and how many follow."""
-        shown = ", ".join(map(str, self.rows[:n_shown]))
-        n_left = len(self.rows) - n_shown
-        return f"{shown} and {n_left:,} more" if n_left > 0 else shown
+        return first_rows(self.rows, n_shown)
+
+
+def first_rows(rows: Sequence[int], n_shown: int) -> str:
+    """List the first of some rows, and how many follow."""
+    shown = ", ".join(map(str, rows[:n_shown]))
+    n_left = len(rows) - n_shown
+    return f"{shown} and {n_left:,} more" if n_left > 0 else shown
 
 
 def least_certain(result: LearnResult) -> list[Alike]:

@@ -12,16 +12,20 @@ from support.networks import Case, flat, random_case, random_cpts, random_dag
 from support.strategies import labels_of, names_of
 
 import bayesmend as bm
+from bayesmend.graph.constraints import Constraints
 from bayesmend.inference.engine import Engine
 from bayesmend.learning.em.expectation import Table
-from bayesmend.score import Score
+from bayesmend.score import Families, Score
+from bayesmend.structure.candidates import candidates_from
+from bayesmend.structure.greedy import climb_from
 
 SEEDS = st.integers(0, 2**32)
 
 
-def scorer_of(case, score="loglik", ess=1.0, n_threads=1):
+def scorer_of(case, score="loglik", ess=1.0, n_threads=1, support=0.0):
     table, holes = case.compiled(n_threads)
-    return table.scorer(holes, flat(case.network.cpts), Score.of(score, ess=ess))
+    rule = Score(score, ess=ess, support=support)
+    return table.scorer(holes, flat(case.network.cpts), rule)
 
 
 def expected_of(case, child, parents):
@@ -94,6 +98,42 @@ def test_scores_are_the_textbook_formulas_on_expected_counts(seed, kind):
         found = scorer.family(names[child], [names[p] for p in parents])
         exact = oracle.family_score(rows, case.card, child, parents, kind, ess, shares)
         assert found == pytest.approx(exact, abs=1e-7)
+
+
+@given(SEEDS, st.sampled_from([0.03, 1.0]))
+def test_what_is_expected_without_an_example_costs_the_support(seed, support):
+    case, rng = random_case(seed), np.random.default_rng([seed, 1])
+    scorer, plain = scorer_of(case, support=support), scorer_of(case)
+    counted = oracle.expected_rows(*case.plain, case.rows, case.mass)
+    families = [some_family(rng, case.network.n_vars) for _ in range(3)]
+    pairs = [[c, list(p)] for c, p in families]
+    paid = plain.families(Families.from_pairs(pairs)) - scorer.families(
+        Families.from_pairs(pairs)
+    )
+    names = case.network.names
+    for family, price in zip(families, paid, strict=True):
+        child, parents = family
+        lack = oracle.expected_unsupported(
+            case.rows, case.mass, *counted, (child, *parents)
+        )
+        assert price == pytest.approx(support * lack, abs=1e-7)
+        by_name = names[child], [names[p] for p in parents]
+        difference = plain.family(*by_name) - scorer.family(*by_name)
+        assert difference == pytest.approx(support * lack, abs=1e-7)
+
+
+@given(SEEDS)
+def test_candidates_and_climbing_pay_for_what_is_expected_without_an_example(seed):
+    case = random_case(seed)
+    scorer = scorer_of(case, "bdeu", support=0.5)
+    rules = Constraints().rules(case.network.names, max_parents=2)
+    sets = candidates_from(scorer, rules, search="all")
+    for child in range(case.network.n_vars):
+        for found, parents in sets.of(child):
+            pair = Families.from_pairs([(child, parents)])
+            assert found == pytest.approx(scorer.families(pair)[0], abs=1e-7)
+    climbed = climb_from(scorer, rules, restarts=2, seed=1)
+    assert climbed.score == pytest.approx(scorer.dag(climbed.dag), abs=1e-7)
 
 
 def chain(cards, rng, breaks=()):

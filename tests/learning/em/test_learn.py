@@ -26,6 +26,7 @@ from bayesmend.learning.em.search import Search
 from bayesmend.structure import solve_order
 
 SEEDS = st.integers(0, 2**32)
+pytestmark = pytest.mark.filterwarnings("ignore::bayesmend.errors.SupportWarning")
 FAINT = 1e-3  # rows spread evenly over the states of a variable, at the start
 
 
@@ -62,8 +63,8 @@ def check(result, data):
 
 
 @settings(max_examples=60)
-@given(SEEDS, st.sampled_from(["bdeu", "bic"]))
-def test_scores_on_the_way_are_those_of_the_slow_twin(seed, kind):
+@given(SEEDS, st.sampled_from(["bdeu", "bic"]), st.sampled_from([0.0, 0.1, 1.0]))
+def test_scores_on_the_way_are_those_of_the_slow_twin(seed, kind, support):
     case = random_case(seed, max_vars=3, max_joint=30, max_rows=10)
     data, mass = case.data, sum(case.mass)
     if data.is_complete:
@@ -71,6 +72,7 @@ def test_scores_on_the_way_are_those_of_the_slow_twin(seed, kind):
     result = bm.learn_em(
         data,
         score=kind,
+        support=support,
         max_parents=2,
         starts=("empty",),
         restarts=0,
@@ -87,6 +89,7 @@ def test_scores_on_the_way_are_those_of_the_slow_twin(seed, kind):
         1.0,
         faint_shares(case),
         1e-7 * max(mass, 1.0),
+        support,
     )
     # Structures that score the same lead on to the same scores.
     assert result.score == pytest.approx(max(twin), abs=1e-3)

@@ -9,7 +9,9 @@ from bayesmend.data.cells import CompletedCells
 from bayesmend.graph.dag import Dag
 from bayesmend.learning.augment.problem import Completion, PatternProblem
 from bayesmend.learning.result import LearnResult, Step
+from bayesmend.learning.support import ObservedRows, supported_network
 from bayesmend.network.network import Network
+from bayesmend.network.support import is_supported
 
 __all__ = ["assemble", "note_of", "trace_of"]
 
@@ -30,6 +32,14 @@ def assemble(
     margins = mender.margins(completion)
     completed = problem.completed(completion)
     data = problem.data
+    network = supported_network(
+        Network.fit(dag, completed, estimate="posterior", ess=problem.score.ess),
+        ObservedRows(data, problem.score),
+    )
+    supported = None
+    if network.support is not None:
+        flags = is_supported(network.support, data.card, dag.parents, completed.codes.T)
+        supported = flags[problem.variables, problem.rows]
     cells = CompletedCells(
         rows=problem.rows,
         variables=problem.variables,
@@ -39,8 +49,8 @@ def assemble(
         states=data.states,
         margins=margins.losses[problem.cell],
         row_labels=data.labels_of_rows(problem.rows),
+        supported=supported,
     )
-    network = Network.fit(dag, completed, estimate="posterior", ess=problem.score.ess)
     return LearnResult(
         network=network,
         completed=completed,

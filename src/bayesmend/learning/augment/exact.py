@@ -22,8 +22,9 @@ from bayesmend.learning.augment.local import (
     threads_for,
 )
 from bayesmend.learning.augment.problem import PatternProblem
-from bayesmend.learning.augment.starts import list_starts, usual_starts
+from bayesmend.learning.augment.starts import list_starts
 from bayesmend.learning.result import LearnResult
+from bayesmend.learning.support import told_of_support
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
 from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
@@ -32,6 +33,7 @@ __all__ = ["learn_exact"]
 
 
 @entrance
+@told_of_support
 def learn_exact(
     data: Any,
     *,
@@ -107,7 +109,7 @@ def learn_exact(
     starts = list_starts(
         problem,
         restarts=restarts,
-        starts=usual_starts(problem.score),
+        starts=("mode", "random"),
         given=None,
         generator=generator,
     )
@@ -115,7 +117,7 @@ def learn_exact(
     try:
         augmenter = problem.augmenter(search.time_for_tables())
     except TimeoutError:
-        found = search.hurried(starts, generator)
+        found = search.hurried(starts, rules, max_parents, generator)
         return replace(found, method="exact")
     options = _core.ExactOptions(
         locality=locality,

@@ -23,7 +23,7 @@ from bayesmend.network.network import Network
 from bayesmend.outcome import Stopped
 from bayesmend.score import FamilyScorer, Score
 
-__all__ = ["Fitted", "Table", "estimate_cpts", "require_rows"]
+__all__ = ["Fitted", "Table", "estimate_cpts", "require_rows", "split_cpts"]
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)

@@ -26,6 +26,8 @@ from bayesmend.learning.em.search import Search
 from bayesmend.learning.em.starts import STARTS, Start
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.starts import check_starts
+from bayesmend.learning.support import supported_network, told_of_support
+from bayesmend.network.network import Network
 from bayesmend.outcome import Certificate, Stopped
 from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
@@ -39,6 +41,7 @@ _FEW_STEPS, _COARSE = 5, 1e-3
 
 
 @entrance
+@told_of_support
 def learn_em(
     data: Any,
     *,
@@ -193,7 +196,7 @@ def complete_by_em(
 def _assemble(search: Search, method: str) -> LearnResult:
     assert search.best is not None
     data, best = search.table.data, search.best
-    network = search.network()
+    network = _supported(search.network(), search)
     engine = search.table.engine
     n_threads, max_memory = engine.n_threads, engine.max_memory
     filled = impute(network, data, n_threads=n_threads, max_memory=max_memory)
@@ -215,6 +218,10 @@ def _assemble(search: Search, method: str) -> LearnResult:
             **_note_of(search),
         },
     )
+
+
+def _supported(network: Network, search: Search) -> Network:
+    return supported_network(network, search.observed)
 
 
 def _note_of(search: Search) -> dict[str, str]:
@@ -246,10 +253,11 @@ def _learn_complete(
         progress=search.progress,
     )
     evidence = found.network.log_likelihood(data, n_threads=n_threads)
+    network = _supported(found.network, search)
     return LearnResult(
-        network=found.network,
+        network=network,
         completed=data,
-        cells=impute(found.network, data, n_threads=n_threads).cells,
+        cells=impute(network, data, n_threads=n_threads).cells,
         score=found.score,
         bound=found.bound,
         certificate=(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -15,9 +15,15 @@ from bayesmend.errors import InferenceError
 from bayesmend.graph.constraints import ParentRules
 from bayesmend.graph.dag import Dag
 from bayesmend.inference.engine import CompiledHoles
-from bayesmend.learning.em.expectation import Fitted, Table, estimate_cpts
+from bayesmend.learning.em.expectation import (
+    Fitted,
+    Table,
+    estimate_cpts,
+    split_cpts,
+)
 from bayesmend.learning.em.starts import Start, StartPoint, learned, start
 from bayesmend.learning.result import Step
+from bayesmend.learning.support import ObservedRows
 from bayesmend.network.flat import flatten, parents_of
 from bayesmend.network.network import Network
 from bayesmend.outcome import TOLERANCE, Stopped
@@ -66,6 +72,10 @@ class Search:
     stopped: Stopped = Stopped.NOTHING
     is_settled: bool = True
     too_dense: list[InferenceError] = field(default_factory=list)
+    observed: ObservedRows = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.observed = ObservedRows(self.table.data, self.score)
 
     def run(self, starts: tuple[Start, ...], restarts: int) -> None:
         """Climb from every start, then from draws of the best network's completions."""
@@ -98,7 +108,7 @@ class Search:
         """Climb from a start until a structure is too dense for exact inference."""
         climb = self._climb_hard if self.hard else self._climb
         try:
-            reached = climb(point)
+            reached = climb(self._shrunk(point))
         except InferenceError as error:
             # Its frames would keep all their tables, and this search, alive.
             self.too_dense.append(error.with_traceback(None))
@@ -156,10 +166,24 @@ class Search:
             if table.codes.tobytes() == before:
                 break
             before = table.codes.tobytes()
-            point = learned(point.kind, table, partial(self._learn, current=point.dag))
+            learn = partial(self._learn, current=point.dag)
+            point = self._shrunk(learned(point.kind, table, learn))
             if self._is_over():
                 break
         return point
+
+    def _shrunk(self, point: StartPoint) -> StartPoint:
+        return replace(point, cpts=self._shrink(point.dag, point.cpts))
+
+    def _shrink(self, dag: Dag, cpts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Have what no row shows begin with what observed rows say of it.
+
+        The likelihood is flat there: parameters stay as they are, and structures that
+        are of no use with other ones would never be left again.
+        """
+        tables = split_cpts(dag, self.table.data.card, cpts)
+        shrunk = self.observed.shrink(dag, tables)
+        return np.concatenate([table.ravel() for table in shrunk])
 
     def _climb(self, point: StartPoint) -> float:
         """Alternate parameters and structure until neither gains; return the score."""
@@ -175,7 +199,10 @@ class Search:
             if self._is_over() or scorer.dag(new) <= expected + TOLERANCE:
                 break
             counts = scorer.core.expected_counts(*parents_of(new))
-            dag, cpts = new, estimate_cpts(new, self.table.data.card, counts, 0.0)
+            dag = new
+            cpts = self._shrink(
+                new, estimate_cpts(new, self.table.data.card, counts, 0.0)
+            )
         else:
             self.is_settled = False
         return max(reached, found)
@@ -214,7 +241,7 @@ class Search:
                 network = Network.fit(
                     dag, table, estimate="posterior", ess=self.score.ess
                 )
-                cpts = flatten(network.dag, network.cpts).cpts
+                cpts = self._shrink(dag, flatten(network.dag, network.cpts).cpts)
                 expected = self.table.expect(dag, cpts)
                 scorer = self.table.scorer(expected.holes, cpts, self.score)
                 reached = self._note(point.kind, expected, scorer.dag(dag))
@@ -253,8 +280,12 @@ class Search:
 
     def _learn(self, completed: IncompleteData, current: Dag | None = None) -> Dag:
         """Find a structure for a complete table, better than one at hand."""
-        threads = self.table.engine.n_threads
-        scorer = FamilyScorer(completed, score=self.score, n_threads=threads)
+        data, threads = self.table.data, self.table.engine.n_threads
+        # Of some rows only, the complete ones, every cell was observed.
+        before = data if completed.n_rows == data.n_rows else completed
+        scorer = FamilyScorer.completed(
+            before, completed, score=self.score, n_threads=threads
+        )
         restarts = _FIRST_RESTARTS if current is None else _FURTHER_RESTARTS
         return self._step(scorer, current, restarts)
 

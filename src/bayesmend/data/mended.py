@@ -1,0 +1,438 @@
+"""Observed and mended cells side by side: whether what fills the missing ones fits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend._columns import in_columns
+from bayesmend._entrance import entrance
+from bayesmend.data.states import MISSING, Label, quantity
+from bayesmend.data.table import IncompleteData
+from bayesmend.errors import DataError
+
+__all__ = [
+    "MendedStratum",
+    "MendedSummary",
+    "MendedVariable",
+    "compare_cells",
+    "compare_mended",
+    "mutual_information",
+]
+
+# A mended distribution further than this from all that it may resemble is an alarm: as
+# a total variation distance, and in standard errors of it.
+_FAR, _ERRORS = 0.2, 3.0
+_FEW = 10  # mended cells, of which no distribution is worth an alarm
+_SHOWN_STATES = 5
+_SHOWN_VARIABLES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class MendedStratum:
+    """Observed and mended cells of a variable in rows that have something in common.
+
+    Parameters
+    ----------
+    level : label or None
+        The state, in these rows, of the variable that best predicts the missing cells;
+        None for all rows.
+    observed, mended : tuple of int
+        How often each state was observed, and filled in.
+    distance : float
+        Total variation distance (0 to 1) between the mended distribution and what is
+        nearest to it; see `compare_mended`.
+    is_alarm : bool
+        Whether it is near to nothing.
+    """
+
+    level: Label | None
+    observed: tuple[int, ...]
+    mended: tuple[int, ...]
+    distance: float
+    is_alarm: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {
+            "level": self.level,
+            "observed": list(self.observed),
+            "mended": list(self.mended),
+            "distance": self.distance,
+            "is_alarm": self.is_alarm,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MendedVariable:
+    """A variable with mended cells.
+
+    Parameters
+    ----------
+    name : str
+        The variable.
+    states : tuple
+        Labels of its states.
+    total : MendedStratum
+        All of its cells.
+    predictor : str or None
+        The variable that tells most about which cells were missing (highest mutual
+        information); None where none tells more than chance does.
+    strata : tuple of MendedStratum
+        The cells within each level of `predictor` that has mended ones.
+    """
+
+    name: str
+    states: tuple[Label, ...]
+    total: MendedStratum
+    predictor: str | None
+    strata: tuple[MendedStratum, ...]
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether the cells, or those in one of the strata, resemble nothing."""
+        return any(part.is_alarm for part in (self.total, *self.strata))
+
+    @property
+    def distance(self) -> float:
+        """The largest distance of all strata."""
+        return max(part.distance for part in (self.total, *self.strata))
+
+    def where(self, part: MendedStratum) -> str:
+        """Tell which rows a stratum has."""
+        if part is self.total:
+            return "all"
+        return f"{self.predictor} = {part.level}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {
+            "name": self.name,
+            "states": list(self.states),
+            **{k: v for k, v in self.total.to_dict().items() if k != "level"},
+            "predictor": self.predictor,
+            "strata": [part.to_dict() for part in self.strata],
+        }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class MendedSummary:
+    """Observed and mended distributions of all variables; ``str`` gives them as text.
+
+    Parameters
+    ----------
+    variables : tuple of MendedVariable
+        Those with mended cells, in the order of the table.
+
+    Examples
+    --------
+    >>> table = {"a": ["x", "x", "y", "y"], "b": ["u", None, "v", "v"]}
+    >>> print(compare_mended(table, {**table, "b": ["u", "u", "v", "v"]}))
+    variable  rows  cells  observed       mended
+    b         all   1      v 67%, u 33%   u 100%
+    """
+
+    variables: tuple[MendedVariable, ...]
+
+    @property
+    def alarms(self) -> tuple[str, ...]:
+        """Variables whose mended cells resemble no observed ones."""
+        return tuple(found.name for found in self.variables if found.is_alarm)
+
+    @property
+    def most_unlike_first(self) -> list[MendedVariable]:
+        """The variables, alarms first, then by distance."""
+        return sorted(self.variables, key=lambda v: (not v.is_alarm, -v.distance))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {
+            "alarms": list(self.alarms),
+            "variables": [found.to_dict() for found in self.variables],
+        }
+
+    def __str__(self) -> str:
+        if not self.variables:
+            return "no mended cells"
+        order = self.most_unlike_first
+        rows: list[tuple[str, ...]] = [
+            ("variable", "rows", "cells", "observed", "mended")
+        ]
+        for variable in order[:_SHOWN_VARIABLES]:
+            rows += _lines(variable)
+        lines = in_columns(rows)
+        if (n_left := len(order) - _SHOWN_VARIABLES) > 0:
+            lines.append(f"and {quantity(n_left, 'variable')} more alike")
+        return "\n".join([*lines, *map(_alarm, self.alarms)])
+
+    def __repr__(self) -> str:
+        told = quantity(len(self.variables), "variable")
+        return f"MendedSummary({told}, {quantity(len(self.alarms), 'alarm')})"
+
+
+def _alarm(name: str) -> str:
+    return (
+        f"ALARM: the mended cells of {name} resemble no observed ones. Look at them "
+        "before you use them."
+    )
+
+
+def _lines(variable: MendedVariable) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for part in (variable.total, *variable.strata):
+        rows.append(
+            (
+                variable.name if part is variable.total else "",
+                variable.where(part),
+                f"{sum(part.mended):,}",
+                show_shares(variable.states, part.observed),
+                show_shares(variable.states, part.mended),
+            )
+        )
+    return rows
+
+
+def show_shares(states: Sequence[Label], counts: Sequence[int]) -> str:
+    """Show the most frequent states with their shares.
+
+    Examples
+    --------
+    >>> show_shares(("no", "yes"), (1, 3)), show_shares(("no", "yes"), (0, 0))
+    ('yes 75%, no 25%', '-')
+    """
+    total = sum(counts)
+    order = sorted(range(len(states)), key=lambda k: -counts[k])
+    seen = [k for k in order if counts[k]]
+    shown = [
+        f"{states[k]} {100 * counts[k] / total:.0f}%" for k in seen[:_SHOWN_STATES]
+    ]
+    if len(seen) > _SHOWN_STATES:
+        shown.append("...")
+    return ", ".join(shown) or "-"
+
+
+@entrance
+def compare_mended(data: Any, completed: Any) -> MendedSummary:
+    """Put observed and mended distributions side by side, variable by variable.
+
+    Also within the levels of the variable that best predicts which cells were missing.
+    A mended distribution is an alarm when it resembles nothing, by total variation
+    distance: neither the observed cells, nor those of any level, nor what the variable
+    most related to this one would have given, whether in shares or by its most
+    frequent state. It must be further than 0.2 from all of these, and than three
+    standard errors.
+
+    Parameters
+    ----------
+    data : IncompleteData, frame, array, mapping or path
+        The table with its missing cells.
+    completed : IncompleteData, frame, array, mapping or path
+        The same table with (some of) them filled, as ``result.completed``.
+
+    Returns
+    -------
+    MendedSummary
+        ``print`` shows it; ``alarms`` names the variables to look at.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> wave = [2009] * 50 + [2011] * 50
+    >>> race, asked = ["b", "w", "w", "o", "o"] * 20, [None] * 50
+    >>> table = {"wave": wave, "race": race, "again": asked + race[50:]}
+    >>> constant = {**table, "again": ["w"] * 50 + race[50:]}
+    >>> bm.compare_mended(table, constant).alarms
+    ('again',)
+    >>> bm.compare_mended(table, {**table, "again": race}).alarms
+    ()
+    """
+    before = IncompleteData.from_table(data)
+    states = {name: list(labels) for name, labels in _labels(before)}
+    after = (
+        completed
+        if isinstance(completed, IncompleteData)
+        else IncompleteData.from_table(completed, states=states)
+    )
+    if (before.names, before.states) != (after.names, after.states):
+        msg = "the completed table must have the variables and states of the data."
+        raise DataError(msg)
+    if before.n_rows != after.n_rows:
+        msg = (
+            f"the completed table must have the {before.n_rows} rows of the data. "
+            f"Got {after.n_rows} instead."
+        )
+        raise DataError(msg)
+    return compare_cells(after, before.missing_mask)
+
+
+def _labels(data: IncompleteData) -> list[tuple[str, tuple[Label, ...]]]:
+    return list(zip(data.names, data.states, strict=True))
+
+
+def compare_cells(
+    completed: IncompleteData, is_mended: NDArray[np.bool_]
+) -> MendedSummary:
+    """Compare the cells of a completed table that were missing with the others."""
+    rows = _Cells(completed.codes, is_mended, completed.card)
+    return MendedSummary(
+        tuple(
+            _compare(completed, rows, v)
+            for v in np.flatnonzero(rows.is_filled.any(axis=0)).tolist()
+        )
+    )
+
+
+def _compare(data: IncompleteData, rows: _Cells, v: int) -> MendedVariable:
+    predictor = rows.best_predictor(v)
+    levels = [] if predictor is None else list(range(int(data.card[predictor])))
+    every = np.ones(data.n_rows, bool)
+    parts: dict[int | None, NDArray[np.bool_]] = {None: every}
+    if predictor is not None:
+        column = data.codes[:, predictor]
+        parts |= {level: column == level for level in levels}
+    observed = {level: rows.observed(v, part) for level, part in parts.items()}
+    related = rows.most_related(v)
+
+    def stratum(level: int | None) -> MendedStratum:
+        mended = rows.mended(v, parts[level])
+        likely = rows.carried_over(v, related, parts[level])
+        references = [*(c for c in observed.values() if c.sum()), *likely]
+        distance, is_alarm = _nearest(mended, references)
+        label = None if level is None else data.states[predictor][level]  # type: ignore[index]
+        return MendedStratum(
+            label,
+            tuple(observed[level].tolist()),
+            tuple(mended.tolist()),
+            distance,
+            is_alarm,
+        )
+
+    return MendedVariable(
+        data.names[v],
+        data.states[v],
+        stratum(None),
+        None if predictor is None else data.names[predictor],
+        tuple(stratum(k) for k in levels if rows.mended(v, parts[k]).any()),
+    )
+
+
+def _nearest(
+    mended: NDArray[np.int64], references: Sequence[NDArray[Any]]
+) -> tuple[float, bool]:
+    """Return the distance to the nearest reference, and whether all are too far."""
+    n = int(mended.sum())
+    nearest, is_alarm = 1.0, n >= _FEW and bool(references)
+    for counts in references:
+        size = float(counts.sum())
+        p, q = counts / size, mended / n
+        distance = 0.5 * float(np.abs(p - q).sum())
+        error = 0.5 * float(np.sqrt(p * (1 - p) * (1 / n + 1 / size)).sum())
+        nearest = min(nearest, distance)
+        is_alarm = is_alarm and distance > max(_FAR, _ERRORS * error)
+    return (nearest if references else 0.0), is_alarm
+
+
+class _Cells:
+    """Codes of a completed table, and which of them were missing."""
+
+    def __init__(
+        self,
+        codes: NDArray[np.uint8],
+        is_mended: NDArray[np.bool_],
+        card: NDArray[np.int32],
+    ) -> None:
+        self.codes, self.card = codes, card
+        self.is_missing = is_mended
+        self.is_filled = is_mended & (codes != MISSING)
+        self.is_observed = ~is_mended & (codes != MISSING)
+
+    def observed(self, v: int, part: NDArray[np.bool_]) -> NDArray[np.int64]:
+        return self._count(v, part & self.is_observed[:, v])
+
+    def mended(self, v: int, part: NDArray[np.bool_]) -> NDArray[np.int64]:
+        return self._count(v, part & self.is_filled[:, v])
+
+    def _count(self, v: int, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+        return np.bincount(self.codes[chosen, v], minlength=int(self.card[v]))
+
+    def best_predictor(self, v: int) -> int | None:
+        """Return the variable that tells most about whether a cell was missing."""
+        missing = self.is_missing[:, v].astype(np.uint8)
+        return self._most_telling(v, missing, 2, np.ones(len(missing), bool))
+
+    def most_related(self, v: int) -> int | None:
+        """Return the variable that tells most about the state, where observed."""
+        return self._most_telling(
+            v, self.codes[:, v], int(self.card[v]), self.is_observed[:, v]
+        )
+
+    def _most_telling(
+        self, v: int, what: NDArray[np.uint8], n_states: int, rows: NDArray[np.bool_]
+    ) -> int | None:
+        best, most = None, 0.0
+        for u in range(self.codes.shape[1]):
+            chosen = rows & self.is_observed[:, u]
+            n, n_levels = int(chosen.sum()), int(self.card[u])
+            if u == v or n == 0:
+                continue
+            keys = self.codes[chosen, u].astype(np.intp) * n_states + what[chosen]
+            counts = np.bincount(keys, minlength=n_levels * n_states)
+            told = n * mutual_information(counts.reshape(n_levels, n_states))
+            # More than chance: twice what BIC asks of as many parameters.
+            chance = math.log(n) * (n_levels - 1) * (n_states - 1)
+            if told > max(chance, most + 1e-9):
+                best, most = u, told
+        return best
+
+    def carried_over(
+        self, v: int, related: int | None, part: NDArray[np.bool_]
+    ) -> list[NDArray[np.float64]]:
+        """Return what the most related variable says of the mended cells of a part.
+
+        Their expected counts, and those when each takes its most frequent state. The
+        latter is what a filling of the most probable states comes to.
+        """
+        card = int(self.card[v])
+        filled = part & self.is_filled[:, v]
+        levels = np.zeros(int(filled.sum()), np.intp)
+        counts = self.observed(v, np.ones(len(part), bool))[None]
+        if related is not None:
+            seen = self.is_observed[:, v] & self.is_observed[:, related]
+            keys = self.codes[seen, related].astype(np.intp) * card
+            n_levels = int(self.card[related])
+            counts = np.bincount(
+                keys + self.codes[seen, v], minlength=n_levels * card
+            ).reshape(n_levels, card)
+            # Where a row lacks it even now, or the level was never seen: as overall.
+            counts = np.vstack([counts, counts.sum(axis=0)])
+            at = self.codes[filled, related]
+            levels = np.where(at == MISSING, n_levels, at).astype(np.intp)
+            levels[counts[levels].sum(axis=1) == 0] = n_levels
+        totals = counts.sum(axis=1, keepdims=True)
+        if not totals.any():
+            return []
+        shares = counts / np.maximum(totals, 1)
+        likely = np.bincount(shares[levels].argmax(axis=1), minlength=card)
+        return [shares[levels].sum(axis=0), likely.astype(np.float64)]
+
+
+def mutual_information(counts: NDArray[Any]) -> float:
+    """Return the mutual information, in nats, of the two sides of a table of counts.
+
+    Examples
+    --------
+    >>> round(mutual_information(np.array([[5.0, 0.0], [0.0, 5.0]])), 4)
+    0.6931
+    """
+    total = counts.sum()
+    if total == 0:
+        return 0.0
+    joint = counts / total
+    apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
+    seen = joint > 0
+    return float((joint[seen] * np.log(joint[seen] / apart[seen])).sum())
