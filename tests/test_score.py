@@ -2,6 +2,7 @@
 
 import itertools
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -191,6 +192,38 @@ def test_bdeu_is_equal_within_an_equivalence_class(table, ess):
     )
 
 
+@settings(max_examples=200)
+@given(families(), st.floats(-6, 12), st.sampled_from([None, 1e-3, 0.37, 1e4]))
+def test_bdeu_is_right_to_nine_digits_for_any_ess(family, log_ess, weight):
+    rows, card, child, parents = family
+    ess = min(max(10.0**log_ess, 1e-6), 1e12)
+    weights = None if weight is None else np.full(len(rows), weight)
+    found = family_score(
+        make_data(rows, card, weights),
+        f"v{child}",
+        [f"v{p}" for p in parents],
+        score=Score("bdeu", ess=ess),
+    )
+    expected = exact_bdeu(rows, card, child, parents, ess, weight or 1.0)
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def exact_bdeu(rows, card, child, parents, ess, weight):
+    counts = oracle.family_counts(rows, card, child, parents)
+    with mpmath.workdps(60):
+
+        def rise(count, pseudo):
+            return mpmath.loggamma(count + pseudo) - mpmath.loggamma(pseudo)
+
+        given = mpmath.mpf(ess) / len(counts)
+        score = mpmath.mpf(0)
+        for row in counts:
+            totals = [mpmath.mpf(weight) * int(count) for count in row]
+            score += sum(rise(total, given / len(row)) for total in totals)
+            score -= rise(sum(totals), given)
+        return float(score)
+
+
 @given(complete_tables())
 def test_a_row_only_ever_lowers_bdeu(table):
     rows, card = table
@@ -320,8 +353,12 @@ def test_missing_cells_are_refused_with_their_place():
     ("arguments", "message"),
     [
         ({"kind": "bge"}, "score must be one of bdeu, k2, bic, aic, loglik"),
-        ({"ess": 0.0}, "ess must be a finite number > 0. Got 0.0"),
-        ({"ess": float("nan")}, "ess must be a finite number > 0"),
+        ({"ess": 0.0}, r"ess must be a number between 1e-06 and 1e\+12. Got 0.0"),
+        ({"ess": float("nan")}, "ess must be a number between"),
+        ({"ess": 9e-7}, "ess must be a number between"),
+        ({"ess": 5e-324}, "ess must be a number between"),
+        ({"ess": 1.1e12}, "ess must be a number between"),
+        ({"ess": 1e16}, "ess must be a number between"),
         ({"arc_penalty": float("inf")}, "arc_penalty must be a finite number"),
         ({"support": -1.0}, "support must be a finite number >= 0. Got -1.0"),
     ],

@@ -75,7 +75,7 @@ def check_number(
     if unit:
         kind += f" of {unit}"
     if math.isfinite(most):
-        kind += f" between {least} and {most}"
+        kind += f" between {least:g} and {most:g}"
     elif above is not None:
         kind += f" > {above}"
     elif least is not None:

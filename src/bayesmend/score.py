@@ -40,6 +40,8 @@ __all__ = [
 
 ScoreKind = Literal["bdeu", "k2", "bic", "aic", "loglik"]
 _KINDS: Final = get_args(ScoreKind)
+_LEAST_ESS: Final = 1e-6
+_MOST_ESS: Final = 1e12  # within these, scores are right to 9 digits
 SUPPORT: Final = 0.0
 """What a row costs in a cell of which no observed row gives an example, in nats."""
 
@@ -59,7 +61,7 @@ class Score:
         ``log(n_rows) / 2`` or 1 per free parameter. ``loglik``: log-likelihood alone.
     ess : float, default=1.0
         Equivalent sample size of ``bdeu``, and of the parameters that are learned by
-        any of them.
+        any of them; from 1e-6 to 1e12.
     arc_penalty : float, default=0.0
         Structure prior: taken off the score for every arc.
     support : float, default=SUPPORT
@@ -80,7 +82,7 @@ class Score:
 
     def __post_init__(self) -> None:
         check_choice("score", self.kind, _KINDS)
-        check_number("ess", self.ess, above=0, finite=True)
+        check_number("ess", self.ess, least=_LEAST_ESS, most=_MOST_ESS)
         check_number("arc_penalty", self.arc_penalty, finite=True)
         check_number("support", self.support, least=0, finite=True)
 

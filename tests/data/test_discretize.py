@@ -143,11 +143,11 @@ def test_arrays_get_text():
 def test_intervals_come_back_as_apply_makes_them(make):
     table = make({"x": [1.5, 2.5, 9.0], "y": ["a", "b", "a"]})
     data = IncompleteData.from_table(table, discretize={"x": [2, 5]})
-    again = IncompleteData.from_table(data.to_table())
+    again = IncompleteData.from_table(data.to_table(fill="interval"))
     cut = IncompleteData.from_table(data.discretization.apply(table))
     assert again.codes[:, 1].tolist() == [0, 1, 0]
     assert (
-        data.to_table()["x"].__class__
+        data.to_table(fill="interval")["x"].__class__
         == data.discretization.apply(table)["x"].__class__
     )
     assert [*map(str, cut.states[0])] == [*map(str, again.states[0])]

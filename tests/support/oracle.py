@@ -928,6 +928,7 @@ def best_pair(
     allowed=None,
     penalty=0.0,
     weights=None,
+    support=0.0,
     completed_tables=None,
 ):
     """(score, parents, completed) of a best structure with completion.
@@ -954,8 +955,9 @@ def best_pair(
                 states = tuple(completed[u][i] for u, i in cells if i in family)
                 key = child, parents, states
                 if key not in known:
-                    known[key] = family_score(
-                        completed, card, child, parents, kind, ess, weights, penalty
+                    known[key] = supported_score(
+                        *(rows, completed, card, child, parents, kind, ess),
+                        *(weights, penalty, support),
                     )
                 mine[frozenset(parents)] = known[key]
             families.append(mine)
@@ -972,7 +974,7 @@ def completions_within(rows, card, base, most):
             yield completed
 
 
-def reduction(rows, card, max_parents, kind, ess=1.0, *, near=None):
+def reduction(rows, card, max_parents, kind, ess=1.0, *, near=None, support=0.0):
     """The paper's transformation: {variable: {parents: score}}, lambda left as None.
 
     Original variables are 0 .. m - 1; the artificial variable of state j of cell (u, i)
@@ -990,7 +992,9 @@ def reduction(rows, card, max_parents, kind, ess=1.0, *, near=None):
                 ):
                     continue
                 which = {(u, i, completed[u][i]) for u, i in cells if i in family}
-                score = family_score(completed, card, child, parents, kind, ess)
+                score = supported_score(
+                    rows, completed, card, child, parents, kind, ess, support=support
+                )
                 candidates[child][frozenset({*parents, *which})] = score
     for u, i in cells:
         for j in range(card[i]):

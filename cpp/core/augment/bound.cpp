@@ -55,8 +55,11 @@ void FamilyBound::build(const AugmentProblem& problem, const Family& family,
   clear();
   is_exact_ = true;
   collect_units(problem, family, fixed, merge);
-  constant_ = AugmentProblem::score_counts(family, counts_);
+  constant_ = problem.score_counts(family, counts_);
   if (units_.empty()) return;
+  row_costs_.resize(base.size());
+  std::ranges::transform(base, row_costs_.begin(),
+                         [&](std::uint32_t count) { return problem.row_cost(count); });
   configs_.assign(family.n_cells / family.child_card, 0);
   for (std::size_t c = 0; c < counts_.size(); ++c) configs_[c / family.child_card] += counts_[c];
   order_by_component(family);
@@ -203,7 +206,7 @@ double FamilyBound::place(const Family& family, std::uint32_t cell, std::uint32_
   counts_[cell] += weight;
   configs_[config] += weight;
   return (*family.joint)(x + weight) - (*family.joint)(x) -
-         ((*family.given)(y + weight) - (*family.given)(y));
+         ((*family.given)(y + weight) - (*family.given)(y)) - row_costs_[cell] * weight;
 }
 
 void FamilyBound::take_back(const Family& family, std::uint32_t cell, std::uint32_t weight) {

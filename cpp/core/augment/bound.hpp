@@ -73,7 +73,8 @@ struct CellLoss {
 // many of its patterns take the second state: which ones is a matter of prices alone. Units that
 // can meet in a parent configuration are enumerated together; where they are too many they are
 // cut into blocks, and each block is scored as if all rows of earlier blocks that can reach a cell
-// had reached it: by the chain rule and convexity that only raises the score.
+// had reached it: by the chain rule and convexity that only raises the score. What rows pay in
+// cells without an example does not depend on other rows: it is exact in every block.
 class FamilyBound {
  public:
   // `merge`: patterns that look alike move together, which is enough without prices.
@@ -167,6 +168,7 @@ class FamilyBound {
   std::vector<double> values_;
   // Workspace of build().
   std::vector<std::uint32_t> counts_, configs_, earlier_;
+  std::vector<double> row_costs_;  // per cell
   std::vector<std::uint8_t> starts_component_;
   DisjointSets components_;  // of parent configurations that units link
 };

@@ -97,6 +97,7 @@ void PatternClimber::take_out(std::span<const std::uint32_t> cells, std::size_t 
     const auto& family = problem_.families()[chosen_[v]];
     const auto& item = problem_.items(family)[t];
     const auto holes = problem_.holes(item);
+    const auto base = problem_.base_counts(family);
     const std::uint32_t cell = problem_.cell_of(item, completion_);
     counts_[v][cell] -= n_rows;
     configs_[v][cell / family.child_card] -= n_rows;
@@ -112,7 +113,8 @@ void PatternClimber::take_out(std::span<const std::uint32_t> cells, std::size_t 
       }
       const std::uint32_t x = counts_[v][target], y = configs_[v][target / family.child_card];
       gains_[s] += (*family.joint)(x + n_rows) - (*family.joint)(x) -
-                   ((*family.given)(y + n_rows) - (*family.given)(y));
+                   ((*family.given)(y + n_rows) - (*family.given)(y)) -
+                   problem_.row_cost(base[target]) * n_rows;
     }
   }
 }

@@ -62,6 +62,7 @@ AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8
       counter_(complete, {}),
       scorer_(counter_, rule),
       cell_at_(codes.size(), 0),
+      support_(rule.support),
       max_bytes_(max_bytes) {
   scorer_.set_row_count(std::accumulate(weight.begin(), weight.end(), complete.n_rows));
   for (std::uint32_t p = 0; p < weight.size(); ++p) {
@@ -178,8 +179,11 @@ bool AugmentProblem::list_items(std::span<const std::uint8_t> codes,
   return true;
 }
 
-double AugmentProblem::score_counts(const Family& family, std::span<const std::uint32_t> counts) {
+double AugmentProblem::score_counts(const Family& family,
+                                    std::span<const std::uint32_t> counts) const {
   double total = 0.0;
+  std::uint32_t n_unsupported = 0;
+  const auto base = base_counts(family);
   const std::uint32_t card = family.child_card;
   for (std::size_t j = 0; j < counts.size(); j += card) {
     std::uint32_t config = 0;
@@ -188,10 +192,11 @@ double AugmentProblem::score_counts(const Family& family, std::span<const std::u
       if (count == 0) continue;
       config += count;
       total += (*family.joint)(count);
+      n_unsupported += base[j + k] == 0 ? count : 0;
     }
     if (config != 0) total -= (*family.given)(config);
   }
-  return total - family.penalty;
+  return total - family.penalty - support_ * n_unsupported;
 }
 
 double AugmentProblem::score(const Family& family, const Completion& completion,

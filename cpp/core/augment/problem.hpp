@@ -17,9 +17,10 @@ namespace bayesmend {
 // Learning by augmentation: choose a DAG and a completion of the missing cells together.
 //
 // Rows that agree in every observed value and every hole form a pattern and are completed alike,
-// which loses nothing: scores are convex in the counts (the maximum is at a vertex). The problem
+// which loses nothing: scores are convex in the counts (the maximum is at a vertex), and stay so
+// with a cost for every row in a cell without an example, which is linear in them. The problem
 // keeps, for each family (a child and its parents within the rules), the counts of the rows
-// that show all of its variables, and the patterns that do not.
+// that show all of its variables, its base counts, and the patterns that do not.
 class AugmentProblem {
  public:
   static constexpr std::uint8_t kFree = kMissing;  // a cell that is not decided
@@ -102,8 +103,11 @@ class AugmentProblem {
   // Score of a family under a full completion; `counts` is scratch.
   double score(const Family& family, const Completion& completion,
                std::vector<std::uint32_t>& counts) const;
-  // Score of a table of counts of this family.
-  static double score_counts(const Family& family, std::span<const std::uint32_t> counts);
+  // Score of a table of counts of this family, none of them below the base counts.
+  double score_counts(const Family& family, std::span<const std::uint32_t> counts) const;
+  // What each row of a pattern pays in a cell with this base count: only rows that show the whole
+  // family are examples.
+  double row_cost(std::uint32_t base_count) const { return base_count == 0 ? support_ : 0.0; }
 
  private:
   AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
@@ -126,6 +130,7 @@ class AugmentProblem {
   std::vector<Family> families_;
   std::vector<std::size_t> first_family_;
   std::vector<Var> members_;
+  double support_;
   double bytes_ = 0.0, max_bytes_;
   std::vector<std::uint32_t> counts_;
   std::vector<Item> items_;

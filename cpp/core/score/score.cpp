@@ -30,7 +30,9 @@ double sum_over_cells(const CellTable& table, std::span<const Count> counts) {
 }  // namespace
 
 CellTable::CellTable(double pseudo_count, std::size_t n_entries)
-    : pseudo_count_(pseudo_count), log_gamma_pseudo_(log_gamma(pseudo_count)) {
+    : pseudo_count_(pseudo_count),
+      at_zero_(pseudo_count < kStirlingFrom ? log_gamma(pseudo_count)
+                                            : stirling_series(pseudo_count)) {
   values_.resize(n_entries);
   for (std::size_t n = 1; n < n_entries; ++n) values_[n] = (*this)(static_cast<double>(n));
 }
@@ -42,7 +44,11 @@ CellTable::CellTable(std::size_t n_entries) : values_(n_entries) {
 double CellTable::operator()(double count) const {
   if (count == 0.0) return 0.0;
   if (pseudo_count_ == 0.0) return count * std::log(count);
-  return log_gamma(count + pseudo_count_) - log_gamma_pseudo_;
+  const double total = count + pseudo_count_;
+  if (pseudo_count_ < kStirlingFrom) return log_gamma(total) - at_zero_;
+  // The difference of two large values of Stirling's formula, taken term by term.
+  return (pseudo_count_ - 0.5) * std::log1p(count / pseudo_count_) + count * (std::log(total) - 1) +
+         (stirling_series(total) - at_zero_);
 }
 
 FamilyScorer::FamilyScorer(const JointCounter& counter, const ScoreRule& rule)

@@ -37,7 +37,7 @@ class CellTable {
 
  private:
   double pseudo_count_ = 0.0;  // 0: N log N
-  double log_gamma_pseudo_ = 0.0;
+  double at_zero_ = 0.0;       // log Gamma(a), or of a large one what Stirling's series adds
   std::vector<double> values_;
 };
 

@@ -5,11 +5,13 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <locale>
 #include <sstream>
 #include <stdexcept>
 #include <unordered_map>
+#include <unordered_set>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -41,18 +43,20 @@ std::string_view trim(std::string_view cell) {
 }
 
 // Blank lines at the end carry no row.
-std::string_view without_last_lines(std::string_view text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+std::string_view without_last_lines(std::string_view text, char line_end) {
+  const auto ends_line = [&](char c) { return c == line_end || (c == '\r' && line_end == '\n'); };
+  while (!text.empty() && ends_line(text.back())) text.remove_suffix(1);
   return text;
 }
 
-std::size_t first_byte(std::string_view text) {
+std::size_t first_byte(std::string_view text, const CsvFormat& format) {
+  if (format.begin > 0) return std::min(format.begin, text.size());
   return text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
 }
 
-std::size_t line_at(std::string_view text, std::size_t position) {
+std::size_t line_at(std::string_view text, std::size_t position, char line_end) {
   const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(position, text.size()));
-  return 1 + static_cast<std::size_t>(std::count(text.begin(), end, '\n'));
+  return 1 + static_cast<std::size_t>(std::count(text.begin(), end, line_end));
 }
 
 // The first 8 bytes (fewer at the end, then zeros), the first byte lowest.
@@ -102,7 +106,8 @@ std::uint64_t find_in_block(const char* block, char a, char b) {
 // Walks from one delimiter or line end to the next, 64 bytes at a time.
 class Marks {
  public:
-  Marks(std::string_view text, char delimiter) : text_(text), delimiter_(delimiter) {}
+  Marks(std::string_view text, const CsvFormat& format)
+      : text_(text), delimiter_(format.delimiter), line_end_(format.line_end) {}
 
   // Continues at a position; what lies before it is skipped.
   void seek(std::size_t position) {
@@ -129,16 +134,17 @@ class Marks {
     if (block_ >= text_.size()) return;
     const std::size_t left = text_.size() - block_;
     if (left >= 64) {
-      bits_ = find_in_block(text_.data() + block_, delimiter_, '\n');
+      bits_ = find_in_block(text_.data() + block_, delimiter_, line_end_);
       return;
     }
     char last[64] = {};
     std::memcpy(last, text_.data() + block_, left);
-    bits_ = find_in_block(last, delimiter_, '\n') & ((std::uint64_t{1} << left) - 1);
+    bits_ = find_in_block(last, delimiter_, line_end_) & ((std::uint64_t{1} << left) - 1);
   }
 
   std::string_view text_;
   char delimiter_;
+  char line_end_;
   std::size_t block_ = 0;
   std::uint64_t bits_ = 0;
 };
@@ -191,67 +197,78 @@ Key short_key_of(const char* bytes, std::size_t length) {
 struct Scanned {
   std::string_view content;  // between the quotes, if any
   std::size_t next = 0;      // after the delimiter or line end
+  bool is_quoted = false;
   bool has_doubled_quotes = false;
   bool ends_row = false;
   CsvProblemKind problem = CsvProblemKind::none;
   std::size_t position = 0;  // of the problem
 };
 
-// Ends an unquoted cell whose content was scanned up to `end`.
-void end_plain_cell(std::string_view text, std::size_t begin, std::size_t end, char delimiter,
-                    Scanned& cell) {
-  cell.next = end + 1;
-  cell.ends_row = end >= text.size() || text[end] != delimiter;
-  if (cell.ends_row && end < text.size() && end > begin && text[end - 1] == '\r') --end;
-  cell.content = text.substr(begin, end - begin);
+// Where an unquoted last cell of a row ends when its line ends at `end`.
+std::size_t before_line_end(std::string_view text, std::size_t begin, std::size_t end,
+                            const CsvFormat& format) {
+  const bool has_return = end > begin && text[end - 1] == '\r' && format.line_end == '\n';
+  return has_return ? end - 1 : end;
 }
 
-Scanned scan_quoted(std::string_view text, std::size_t begin, char delimiter) {
+Scanned scan_quoted(std::string_view text, std::size_t begin, const CsvFormat& format) {
   Scanned cell;
+  cell.is_quoted = true;
   std::size_t close = begin + 1;
   for (;; close += 2) {
-    close = text.find('"', close);
+    close = text.find(format.quote, close);
     if (close == std::string_view::npos) {
       cell.problem = CsvProblemKind::open_quote;
       cell.position = begin;
       return cell;
     }
-    if (close + 1 >= text.size() || text[close + 1] != '"') break;
+    if (close + 1 >= text.size() || text[close + 1] != format.quote) break;
     cell.has_doubled_quotes = true;
   }
   cell.content = text.substr(begin + 1, close - begin - 1);
   std::size_t end = close + 1;
-  if (end + 1 < text.size() && text[end] == '\r' && text[end + 1] == '\n') ++end;
+  if (format.line_end == '\n' && text.substr(end, 2) == "\r\n") ++end;
   cell.next = end + 1;
-  cell.ends_row = end >= text.size() || text[end] == '\n';
-  if (!cell.ends_row && text[end] != delimiter) {
+  cell.ends_row = end >= text.size() || text[end] == format.line_end;
+  if (!cell.ends_row && text[end] != format.delimiter) {
     cell.problem = CsvProblemKind::after_quote;
     cell.position = end;
   }
   return cell;
 }
 
-Scanned scan_cell(std::string_view text, std::size_t begin, char delimiter) {
-  if (begin < text.size() && text[begin] == '"') return scan_quoted(text, begin, delimiter);
-  const char stops[] = {delimiter, '\n'};
-  const std::size_t end = text.find_first_of(std::string_view(stops, 2), begin);
+Scanned scan_cell(std::string_view text, std::size_t begin, const CsvFormat& format) {
+  if (begin < text.size() && text[begin] == format.quote && format.quote != '\0') {
+    return scan_quoted(text, begin, format);
+  }
+  const char stops[] = {format.delimiter, format.line_end};
+  std::size_t end = std::min(text.find_first_of(std::string_view(stops, 2), begin), text.size());
   Scanned cell;
-  end_plain_cell(text, begin, std::min(end, text.size()), delimiter, cell);
+  cell.next = end + 1;
+  cell.ends_row = end >= text.size() || text[end] != format.delimiter;
+  if (cell.ends_row && end < text.size()) end = before_line_end(text, begin, end, format);
+  cell.content = text.substr(begin, end - begin);
   return cell;
 }
 
-std::string without_doubled_quotes(std::string_view content) {
+std::string without_doubled_quotes(std::string_view content, char quote) {
   std::string plain;
   plain.reserve(content.size());
   for (std::size_t i = 0; i < content.size(); ++i) {
     plain.push_back(content[i]);
-    if (content[i] == '"') ++i;
+    if (content[i] == quote) ++i;
   }
   return plain;
 }
 
-bool parse_number(std::string_view cell, double& value) {
-  if (cell.starts_with('+')) cell.remove_prefix(1);
+// The text of a cell, which `storage` holds where it differs from what stands there.
+std::string_view plain_text(const Scanned& cell, char quote, std::string& storage) {
+  if (!cell.has_doubled_quotes) return cell.content;
+  storage = without_doubled_quotes(cell.content, quote);
+  return storage;
+}
+
+bool parse_plain_number(std::string_view cell, double& value) {
 #if defined(__cpp_lib_to_chars)
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
   if (error == std::errc::result_out_of_range) {
@@ -264,6 +281,30 @@ bool parse_number(std::string_view cell, double& value) {
   stream.imbue(std::locale::classic());
   return static_cast<bool>(stream >> value) && stream.eof();
 #endif
+}
+
+// A cell without blanks around it as a number.
+bool parse_number(std::string_view cell, char decimal, double& value) {
+  if (cell.starts_with('+')) {
+    cell.remove_prefix(1);
+    if (cell.starts_with('-')) return false;
+  }
+  if (decimal == '.') return parse_plain_number(cell, value);
+  if (cell.find('.') != std::string_view::npos) return false;
+  std::string plain(cell);
+  std::replace(plain.begin(), plain.end(), decimal, '.');
+  return parse_plain_number(plain, value);
+}
+
+// Whether a cell is digits with a sign, decimals and an exponent at most: "nan" and "inf" are
+// numbers only where numbers are asked for.
+bool reads_as_number(std::string_view cell, char decimal) {
+  cell = trim(cell);
+  const std::size_t sign = cell.starts_with('+') || cell.starts_with('-') ? 1 : 0;
+  if (cell.size() <= sign) return false;
+  const char first = cell[sign];
+  double value = 0;
+  return ((first >= '0' && first <= '9') || first == decimal) && parse_number(cell, decimal, value);
 }
 
 // The labels of one column within one chunk.
@@ -289,7 +330,19 @@ class Labels {
     }
   }
 
-  std::uint8_t add(const Key& key, std::string_view cell, bool is_missing) {
+  // Which marker a cell is that `find` found; -1 when it is a label.
+  int marker_of(const Key& key, std::string_view cell) const {
+    for (std::size_t i = key.hash() >> shift_;; i = (i + 1) & (slots_.size() - 1)) {
+      const Slot& slot = slots_[i];
+      if (slot.entry == 0) return -1;
+      const std::size_t at = (slot.entry >> 8) - 1;
+      if (slot.key == key && (key.is_exact() || entries_[at] == cell)) return markers_[at];
+    }
+  }
+
+  // Adds a cell, which is a marker or, when that is -1, a label.
+  std::uint8_t add(const Key& key, std::string_view cell, int marker) {
+    const bool is_missing = marker >= 0;
     if (is_missing ? entries_.size() >= kMaxEntries : labels.size() >= kMaxLabels) {
       is_truncated = is_truncated || !is_missing;
       return kMissing;
@@ -297,6 +350,7 @@ class Labels {
     const auto code = is_missing ? kMissing : static_cast<std::uint8_t>(labels.size());
     if (!is_missing) labels.emplace_back(cell);
     entries_.emplace_back(cell);
+    markers_.push_back(marker);
     if (slots_.size() < 4 * entries_.size()) grow();
     place({key, static_cast<std::uint32_t>(entries_.size() << 8 | code)});
     // Room to spare until every label lies at its first place, where find_first looks.
@@ -336,7 +390,14 @@ class Labels {
   int shift_ = 64 - kFirstBits;
   bool is_crowded_ = false;  // some label is not at its first place
   std::vector<std::string> entries_;
+  std::vector<int> markers_;  // per entry, -1 for a label
 };
+
+// The position of the marker that a cell is, or -1.
+int find_marker(const std::vector<std::string>& markers, std::string_view cell) {
+  const auto found = std::find(markers.begin(), markers.end(), trim(cell));
+  return found == markers.end() ? -1 : static_cast<int>(found - markers.begin());
+}
 
 struct Chunk {
   std::size_t begin = 0;
@@ -346,13 +407,18 @@ struct Chunk {
   std::unique_ptr<std::uint8_t[]> cells;  // column after column, `capacity` apart
   std::vector<Labels> columns;
   std::vector<std::vector<double>> numbers;
+  std::vector<std::size_t> marker_counts;
   CsvProblem problem;
 };
 
 class ChunkReader {
  public:
   ChunkReader(std::string_view text, const CsvOptions& options, Chunk& chunk)
-      : text_(text), options_(options), chunk_(chunk), n_columns_(options.numeric.size()) {}
+      : text_(text),
+        options_(options),
+        format_(options.format),
+        chunk_(chunk),
+        n_columns_(options.numeric.size()) {}
 
   // Reads the rows that begin in [begin, end).
   void read(std::size_t begin, std::size_t end) {
@@ -360,9 +426,10 @@ class ChunkReader {
     chunk_.begin = begin;
     chunk_.columns.resize(n_columns_);
     chunk_.numbers.resize(n_columns_);
+    chunk_.marker_counts.resize(n_columns_ * options_.markers.size());
     allocate(begin, end);
     std::size_t position = begin;
-    Marks marks(text_, options_.delimiter);
+    Marks marks(text_, format_);
     marks.seek(begin);
     while (position < end && position < text_.size()) {
       if (!read_row(position, marks)) return;
@@ -386,13 +453,14 @@ class ChunkReader {
     std::uint8_t* cell_at = chunk_.cells.get() + (has_room ? chunk_.n_rows : 0);
     const std::size_t step = has_room ? chunk_.capacity : 0;
     const std::string_view text = text_;  // a store to a cell could change a member
-    const char delimiter = options_.delimiter;
+    const char delimiter = format_.delimiter;
+    const char quote = format_.quote;
     const Labels* labels = chunk_.columns.data();
     const std::size_t last = n_columns_ - 1;
     for (std::size_t column = 0; column <= last; ++column, cell_at += step, ++labels) {
       const std::size_t begin = position;
       int code = -1;
-      if (begin + 16 > text.size() || text[begin] == '"') {
+      if (begin + 16 > text.size() || text[begin] == quote) {
         code = read_cell(position, column, row_begin);
         marks.seek(position);
       } else {
@@ -400,10 +468,14 @@ class ChunkReader {
         const bool ends_row = end >= text.size() || text[end] != delimiter;
         if (ends_row != (column == last)) return fail_ragged(row_begin) >= 0;
         position = end + 1;
-        std::size_t length = end - begin;
-        if (ends_row && length > 0 && text[end - 1] == '\r') --length;
+        const std::size_t last_byte = ends_row ? before_line_end(text, begin, end, format_) : end;
+        const std::size_t length = last_byte - begin;
         if (length <= 16) code = labels->find_first(short_key_of(text.data() + begin, length));
-        if (code < 0) code = store(text.substr(begin, length), column);
+        if (code < 0) {
+          code = store(text.substr(begin, length), column);
+        } else if (code == kMissing) {
+          count_missing(text.substr(begin, length), column);
+        }
       }
       if (code < 0) return false;
       *cell_at = static_cast<std::uint8_t>(code);
@@ -414,13 +486,11 @@ class ChunkReader {
   // Any cell, quoted or at the end of the text: its code within the chunk, or -1 after a
   // problem.
   BAYESMEND_COLD int read_cell(std::size_t& position, std::size_t column, std::size_t row_begin) {
-    const Scanned cell = scan_cell(text_, position, options_.delimiter);
+    const Scanned cell = scan_cell(text_, position, format_);
     if (cell.problem != CsvProblemKind::none) return fail(cell.problem, cell.position, column);
     if (cell.ends_row != (column + 1 == n_columns_)) return fail_ragged(row_begin);
     position = cell.next;
-    if (!cell.has_doubled_quotes) return store(cell.content, column);
-    plain_ = without_doubled_quotes(cell.content);
-    return store(plain_, column, cell.content);
+    return store(plain_text(cell, format_.quote, plain_), column, cell.content);
   }
 
   int store(std::string_view cell, std::size_t column) { return store(cell, column, cell); }
@@ -430,17 +500,32 @@ class ChunkReader {
     Labels& labels = chunk_.columns[column];
     const Key key = key_of(cell);
     const int known = labels.find(key, cell);
+    if (known == kMissing) count_missing(cell, column);
     if (known >= 0) return known;
     // Every cell equals a label, so checking the labels checks the whole file.
     const std::size_t wrong = first_invalid_utf8(raw);
     if (wrong != raw.size()) return fail(CsvProblemKind::encoding, byte_of(raw) + wrong, column);
-    return labels.add(key, cell, is_marker(cell));
+    const int marker = find_marker(options_.markers, cell);
+    if (marker >= 0) count_marker(marker, column);
+    return labels.add(key, cell, marker);
+  }
+
+  // Counts a cell whose code is that of missing cells, which labels beyond the coded ones share.
+  BAYESMEND_COLD void count_missing(std::string_view cell, std::size_t column) {
+    const int marker = chunk_.columns[column].marker_of(key_of(cell), cell);
+    if (marker >= 0) count_marker(marker, column);
+  }
+
+  void count_marker(int marker, std::size_t column) {
+    ++chunk_.marker_counts[column * options_.markers.size() + static_cast<std::size_t>(marker)];
   }
 
   int store_number(std::string_view cell, std::size_t column, std::string_view raw) {
     const std::string_view trimmed = trim(cell);
     double value = std::numeric_limits<double>::quiet_NaN();
-    if (!is_marker(cell) && !parse_number(trimmed, value)) {
+    const int marker = find_marker(options_.markers, cell);
+    if (marker >= 0) count_marker(marker, column);
+    if (marker < 0 && !parse_number(trimmed, format_.decimal, value)) {
       const std::size_t wrong = first_invalid_utf8(raw);
       if (wrong != raw.size()) return fail(CsvProblemKind::encoding, byte_of(raw) + wrong, column);
       chunk_.problem.text = std::string(cell);
@@ -454,11 +539,6 @@ class ChunkReader {
     return static_cast<std::size_t>(raw.data() - text_.data());
   }
 
-  bool is_marker(std::string_view cell) const {
-    return std::find(options_.markers.begin(), options_.markers.end(), trim(cell)) !=
-           options_.markers.end();
-  }
-
   int fail(CsvProblemKind kind, std::size_t position, std::size_t column) {
     chunk_.problem.kind = kind;
     chunk_.problem.position = position;
@@ -469,10 +549,10 @@ class ChunkReader {
   BAYESMEND_COLD int fail_ragged(std::size_t row_begin) {
     std::size_t found = 0;
     for (std::size_t position = row_begin;;) {
-      const Scanned cell = scan_cell(text_, position, options_.delimiter);
+      const Scanned cell = scan_cell(text_, position, format_);
       if (cell.problem != CsvProblemKind::none) return fail(cell.problem, cell.position, found);
       ++found;
-      const bool is_blank = found == 1 && cell.content.empty() && text_[position] != '"';
+      const bool is_blank = found == 1 && cell.content.empty() && !cell.is_quoted;
       if (cell.ends_row && is_blank) found = 0;
       if (cell.ends_row) break;
       position = cell.next;
@@ -484,6 +564,7 @@ class ChunkReader {
 
   std::string_view text_;
   const CsvOptions& options_;
+  const CsvFormat format_;
   Chunk& chunk_;
   std::size_t n_columns_;
   std::string plain_;
@@ -491,11 +572,12 @@ class ChunkReader {
 
 // Where chunks probably begin: after the first line end past equal steps. Within a quoted
 // cell that guess is wrong, which shows when the chunk before ends elsewhere.
-std::vector<std::size_t> guess_bounds(std::string_view text, std::size_t begin, std::size_t step) {
+std::vector<std::size_t> guess_bounds(std::string_view text, std::size_t begin, std::size_t step,
+                                      char line_ends) {
   std::vector<std::size_t> bounds{begin};
   for (std::size_t at = begin + step; at < text.size(); at += step) {
     if (at <= bounds.back()) continue;
-    const std::size_t line_end = text.find('\n', at - 1);
+    const std::size_t line_end = text.find(line_ends, at - 1);
     if (line_end == std::string_view::npos || line_end + 1 >= text.size()) break;
     if (line_end + 1 > bounds.back()) bounds.push_back(line_end + 1);
   }
@@ -512,14 +594,14 @@ std::size_t choose_step(const CsvOptions& options, std::size_t n_bytes, std::siz
 }
 
 // Where the rows begin, or the problem with the header.
-std::size_t scan_header(std::string_view text, char delimiter, CsvHeader& header) {
-  std::size_t position = first_byte(text);
+std::size_t scan_header(std::string_view text, const CsvFormat& format, CsvHeader& header) {
+  std::size_t position = first_byte(text, format);
   if (position >= text.size()) {
     header.problem.kind = CsvProblemKind::no_header;
     return position;
   }
   for (;;) {
-    const Scanned cell = scan_cell(text, position, delimiter);
+    const Scanned cell = scan_cell(text, position, format);
     header.problem.kind = cell.problem;
     header.problem.position = cell.position;
     const std::size_t wrong = first_invalid_utf8(cell.content);
@@ -529,12 +611,14 @@ std::size_t scan_header(std::string_view text, char delimiter, CsvHeader& header
     }
     header.problem.column = header.names.size();
     if (header.problem) break;
-    header.names.push_back(cell.has_doubled_quotes ? without_doubled_quotes(cell.content)
-                                                   : std::string(cell.content));
+    std::string plain;
+    header.names.emplace_back(plain_text(cell, format.quote, plain));
     position = cell.next;
     if (cell.ends_row) break;
   }
-  if (header.problem) header.problem.line = line_at(text, header.problem.position);
+  if (header.problem) {
+    header.problem.line = line_at(text, header.problem.position, format.line_end);
+  }
   return std::min(position, text.size());
 }
 
@@ -569,8 +653,53 @@ Merged merge_labels(const std::vector<Chunk>& chunks, std::size_t column) {
 }  // namespace
 
 struct CsvTable::Cells {
+  std::string_view text;
+  CsvOptions options;
   std::vector<Chunk> chunks;
   std::vector<std::vector<std::vector<std::uint8_t>>> positions;  // column, chunk, chunk code
+
+  // Calls visit(row, content, raw) for the cells of a column in a chunk until it gives false;
+  // `raw` is what stands in the text, between the quotes, if any.
+  template <class Visit>
+  void visit_column(std::size_t column, const Chunk& chunk, const Visit& visit) const {
+    const CsvFormat& format = options.format;
+    const std::size_t last = options.numeric.size() - 1;
+    Marks marks(text, format);
+    marks.seek(chunk.begin);
+    std::string plain;
+    for (std::size_t row = 0, position = chunk.begin; row < chunk.n_rows; ++row) {
+      for (std::size_t at = 0; at <= last; ++at) {
+        const std::size_t begin = position;
+        std::string_view raw;
+        std::string_view content;
+        if (begin < text.size() && text[begin] == format.quote) {
+          const Scanned cell = scan_cell(text, begin, format);
+          raw = cell.content;
+          content = at == column ? plain_text(cell, format.quote, plain) : raw;
+          position = cell.next;
+          marks.seek(position);
+        } else {
+          const std::size_t end = marks.next();
+          position = end + 1;
+          const bool ends_line = at == last && end < text.size();
+          const std::size_t cut = ends_line ? before_line_end(text, begin, end, format) : end;
+          raw = text.substr(std::min(begin, text.size()), cut - std::min(begin, cut));
+          content = raw;
+        }
+        if (at == column && !visit(row, content, raw)) return;
+      }
+    }
+  }
+
+  std::vector<std::size_t> first_rows() const {
+    std::vector<std::size_t> rows;
+    for (std::size_t k = 0, row = 0; k < chunks.size(); row += chunks[k++].n_rows) {
+      rows.push_back(row);
+    }
+    return rows;
+  }
+
+  bool is_missing(std::string_view cell) const { return find_marker(options.markers, cell) >= 0; }
 };
 
 CsvTable::CsvTable() = default;
@@ -578,17 +707,18 @@ CsvTable::CsvTable(CsvTable&&) noexcept = default;
 CsvTable& CsvTable::operator=(CsvTable&&) noexcept = default;
 CsvTable::~CsvTable() = default;
 
-CsvHeader read_csv_header(std::string_view text, char delimiter) {
+CsvHeader read_csv_header(std::string_view text, const CsvFormat& format) {
   CsvHeader header;
-  scan_header(without_last_lines(text), delimiter, header);
+  scan_header(without_last_lines(text, format.line_end), format, header);
   return header;
 }
 
 CsvTable read_csv(std::string_view text, const CsvOptions& options, const Stop& stop) {
   CsvTable table;
-  text = without_last_lines(text);
+  const CsvFormat& format = options.format;
+  text = without_last_lines(text, format.line_end);
   CsvHeader header;
-  const std::size_t begin = scan_header(text, options.delimiter, header);
+  std::size_t begin = scan_header(text, format, header);
   table.problem = header.problem;
   if (table.problem) return table;
   table.n_columns = header.names.size();
@@ -596,8 +726,13 @@ CsvTable read_csv(std::string_view text, const CsvOptions& options, const Stop& 
     throw std::invalid_argument("numeric must have one entry per column");
   }
 
-  const auto bounds = guess_bounds(text, begin, choose_step(options, text.size(), table.n_columns));
+  if (!format.has_header) begin = first_byte(text, format);
+
+  const std::size_t step = choose_step(options, text.size(), table.n_columns);
+  const auto bounds = guess_bounds(text, begin, step, format.line_end);
   table.cells_ = std::make_unique<CsvTable::Cells>();
+  table.cells_->text = text;
+  table.cells_->options = options;
   auto& chunks = table.cells_->chunks;
   chunks.resize(bounds.size() - 1);
   const bool finished =
@@ -611,13 +746,19 @@ CsvTable read_csv(std::string_view text, const CsvOptions& options, const Stop& 
     }
     if (chunks[k].problem) {
       table.problem = chunks[k].problem;
-      table.problem.line = line_at(text, table.problem.position);
+      table.problem.line = line_at(text, table.problem.position, format.line_end);
       return table;
     }
     position = chunks[k].end;
     table.n_rows += chunks[k].n_rows;
   }
 
+  table.marker_counts.resize(table.n_columns * options.markers.size());
+  for (const Chunk& chunk : chunks) {
+    for (std::size_t i = 0; i < table.marker_counts.size(); ++i) {
+      table.marker_counts[i] += chunk.marker_counts[i];
+    }
+  }
   table.numbers.resize(table.n_columns);
   for (std::size_t column = 0; column < table.n_columns; ++column) {
     Merged merged = merge_labels(chunks, column);
@@ -641,10 +782,7 @@ std::vector<std::uint8_t> CsvTable::codes(std::span<const std::uint64_t> columns
   std::vector<std::uint8_t> result(columns.size() * n_rows);
   if (!cells_) return result;
   const auto& chunks = cells_->chunks;
-  std::vector<std::size_t> first_row;
-  for (std::size_t k = 0, row = 0; k < chunks.size(); row += chunks[k++].n_rows) {
-    first_row.push_back(row);
-  }
+  const std::vector<std::size_t> first_row = cells_->first_rows();
   const auto recode = [&](std::size_t task, std::size_t) {
     const std::size_t k = task / columns.size();
     const std::size_t at = task % columns.size();
@@ -662,32 +800,159 @@ std::vector<std::uint8_t> CsvTable::codes(std::span<const std::uint64_t> columns
   return result;
 }
 
-std::size_t csv_line(std::string_view text, char delimiter, std::size_t row) {
-  std::size_t position = first_byte(text);
-  for (std::size_t skipped = 0; skipped <= row && position < text.size();) {
-    const Scanned cell = scan_cell(text, position, delimiter);
+void CsvTable::forget_cells() {
+  if (!cells_) return;
+  cells_->positions.clear();
+  for (Chunk& chunk : cells_->chunks) {
+    chunk.cells.reset();
+    chunk.columns = {};
+  }
+}
+
+CsvProfile CsvTable::profile(std::size_t column, std::size_t n_threads) const {
+  CsvProfile profile;
+  const auto& known = labels.at(column);
+  const char decimal = cells_->options.format.decimal;
+  if (is_truncated[column] == 0 && cells_->options.numeric[column] == 0) {
+    profile.n_distinct = known.size();
+    profile.is_numeric =
+        !known.empty() && std::all_of(known.begin(), known.end(),
+                                      [&](auto& label) { return reads_as_number(label, decimal); });
+    return profile;
+  }
+  const auto& chunks = cells_->chunks;
+  struct Part {
+    std::unordered_set<std::string_view> distinct;
+    std::deque<std::string> unquoted;  // what the text does not hold as it is
+    bool is_numeric = true;
+  };
+  std::vector<Part> parts(chunks.size());
+  parallel_for(chunks.size(), n_threads, {}, [&](std::size_t task, std::size_t) {
+    Part& part = parts[task];
+    const auto visit = [&](std::size_t, std::string_view cell, std::string_view raw) {
+      if (cells_->is_missing(cell)) return true;
+      if (part.distinct.size() < kMaxDistinct && !part.distinct.contains(cell)) {
+        part.distinct.insert(cell.data() == raw.data() ? raw : part.unquoted.emplace_back(cell));
+      }
+      part.is_numeric = part.is_numeric && reads_as_number(cell, decimal);
+      return true;
+    };
+    cells_->visit_column(column, chunks[task], visit);
+  });
+  std::unordered_set<std::string_view> distinct;
+  profile.is_numeric = true;
+  for (const Part& part : parts) {
+    distinct.insert(part.distinct.begin(), part.distinct.end());
+    profile.is_numeric = profile.is_numeric && part.is_numeric;
+  }
+  profile.n_distinct = std::min(distinct.size(), kMaxDistinct);
+  profile.is_bound = distinct.size() >= kMaxDistinct;
+  profile.is_numeric = profile.is_numeric && !distinct.empty();
+  return profile;
+}
+
+std::vector<double> CsvTable::read_numbers(std::size_t column, CsvProblem& wrong,
+                                           std::size_t n_threads) const {
+  if (cells_->options.numeric.at(column) != 0) return numbers[column];
+  std::vector<double> result(n_rows, std::numeric_limits<double>::quiet_NaN());
+  const auto& chunks = cells_->chunks;
+  const std::vector<std::size_t> first_row = cells_->first_rows();
+  std::vector<CsvProblem> problems(chunks.size());
+  parallel_for(chunks.size(), n_threads, {}, [&](std::size_t task, std::size_t) {
+    const auto visit = [&](std::size_t row, std::string_view cell, std::string_view raw) {
+      if (cells_->is_missing(cell)) return true;
+      double& value = result[first_row[task] + row];
+      if (parse_number(trim(cell), cells_->options.format.decimal, value)) return true;
+      problems[task].kind = CsvProblemKind::not_a_number;
+      problems[task].position = static_cast<std::size_t>(raw.data() - cells_->text.data());
+      problems[task].column = column;
+      problems[task].text = std::string(cell);
+      return false;
+    };
+    cells_->visit_column(column, chunks[task], visit);
+  });
+  for (CsvProblem& found : problems) {
+    if (!found) continue;
+    wrong = std::move(found);
+    wrong.line = line_at(cells_->text, wrong.position, cells_->options.format.line_end);
+    break;
+  }
+  return result;
+}
+
+void CsvTable::visit_texts(std::size_t column,
+                           const std::function<void(std::string_view)>& visit) const {
+  for (const Chunk& chunk : cells_->chunks) {
+    cells_->visit_column(column, chunk, [&](std::size_t, std::string_view cell, std::string_view) {
+      visit(cell);
+      return true;
+    });
+  }
+}
+
+std::size_t csv_line(std::string_view text, const CsvFormat& format, std::size_t row) {
+  std::size_t position = first_byte(text, format);
+  const std::size_t n_before = row + (format.has_header ? 1 : 0);
+  for (std::size_t skipped = 0; skipped < n_before && position < text.size();) {
+    const Scanned cell = scan_cell(text, position, format);
     if (cell.problem != CsvProblemKind::none) break;
     position = cell.next;
     if (cell.ends_row) ++skipped;
   }
-  return line_at(text, position);
+  return line_at(text, position, format.line_end);
 }
 
-std::size_t csv_line_of_label(std::string_view text, char delimiter, std::size_t column,
+std::size_t csv_line_of_label(std::string_view text, const CsvFormat& format, std::size_t column,
                               std::string_view label) {
-  std::size_t position = first_byte(text);
-  for (std::size_t at = 0, row = 0; position < text.size();) {
-    const Scanned cell = scan_cell(text, position, delimiter);
+  std::size_t position = first_byte(text, format);
+  std::string plain;
+  for (std::size_t at = 0, row = format.has_header ? 0 : 1; position < text.size();) {
+    const Scanned cell = scan_cell(text, position, format);
     if (cell.problem != CsvProblemKind::none) break;
-    if (row > 0 && at == column) {
-      const bool is_plain = !cell.has_doubled_quotes;
-      if (is_plain ? cell.content == label : without_doubled_quotes(cell.content) == label) break;
-    }
+    if (row > 0 && at == column && plain_text(cell, format.quote, plain) == label) break;
     position = cell.next;
     at = cell.ends_row ? 0 : at + 1;
     row += cell.ends_row ? 1 : 0;
   }
-  return line_at(text, position);
+  return line_at(text, position, format.line_end);
+}
+
+std::string without_blanks(std::string_view text, const CsvFormat& format, bool is_blank_run) {
+  const auto is_blank = [&](char c) {
+    return c == ' ' || c == '\v' || c == '\f' ||
+           (c == '\t' && (is_blank_run || format.delimiter != c));
+  };
+  std::string plain;
+  plain.reserve(text.size());
+  bool begins_cell = true;
+  for (std::size_t i = 0; i < text.size();) {
+    if (begins_cell && is_blank(text[i])) {
+      ++i;
+      continue;
+    }
+    if (begins_cell && text[i] == format.quote) {
+      // Up to the closing quote, or all that is left when it is missing.
+      std::size_t close = i;
+      do {
+        close = std::min(text.find(format.quote, close + 1), text.size() - 1) + 1;
+      } while (close < text.size() && text[close] == format.quote);
+      plain.append(text, i, close - i);
+      i = close;
+      begins_cell = false;
+      continue;
+    }
+    const char c = text[i++];
+    begins_cell = c == format.line_end || (!is_blank_run && c == format.delimiter);
+    if (!is_blank_run || !is_blank(c)) {
+      plain.push_back(c);
+      continue;
+    }
+    while (i < text.size() && is_blank(text[i])) ++i;
+    const bool is_last = i >= text.size() || text[i] == format.line_end || text[i] == '\r';
+    begins_cell = true;
+    if (!is_last) plain.push_back('\t');
+  }
+  return plain;
 }
 
 std::string write_csv_rows(std::span<const std::uint8_t> cells, std::size_t n_rows,

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,6 +19,16 @@ namespace bayesmend {
 // the exact line, and because categorical cells need no string per cell: a short cell is one
 // 8-byte word, looked up in a small table per column. Text with quotes follows RFC 4180; a
 // quote inside an unquoted cell is an ordinary character.
+
+// How a text is laid out.
+struct CsvFormat {
+  char delimiter = ',';
+  char line_end = '\n';  // a '\r' before '\n' belongs to the line end
+  char quote = '"';      // '\0': no cell is quoted
+  char decimal = '.';    // the mark before the decimals of a number
+  bool has_header = true;
+  std::size_t begin = 0;  // where the first line that counts begins
+};
 
 enum class CsvProblemKind : std::uint8_t {
   none,
@@ -47,7 +58,7 @@ struct CsvHeader {
 };
 
 struct CsvOptions {
-  char delimiter = ',';
+  CsvFormat format;
   std::vector<std::string> markers;   // of missing cells, compared without blanks around
   std::vector<std::uint8_t> numeric;  // per column: 1 where cells are read as numbers
   std::size_t n_threads = 0;
@@ -57,8 +68,19 @@ struct CsvOptions {
 // Labels beyond this many per column are no longer told apart, only known to exist.
 inline constexpr std::size_t kMaxLabels = 1024;
 
+// Distinct values of a column beyond this many are no longer counted.
+inline constexpr std::size_t kMaxDistinct = std::size_t{1} << 20;
+
+// What is known of the observed cells of a column.
+struct CsvProfile {
+  std::size_t n_distinct = 0;
+  bool is_bound = false;    // counting stopped at kMaxDistinct
+  bool is_numeric = false;  // all of them read as numbers; false when there are none
+};
+
 // A table that was read: labels by column in order of first occurrence, and the cells, which
-// wait for their final codes because the order of the states depends on all labels.
+// wait for their final codes because the order of the states depends on all labels. It refers
+// to the text, which must outlive it.
 class CsvTable {
  public:
   CsvTable();
@@ -72,12 +94,23 @@ class CsvTable {
   std::vector<std::vector<std::string>> labels;
   std::vector<std::uint8_t> is_truncated;    // per column: more labels than kMaxLabels
   std::vector<std::vector<double>> numbers;  // per column, empty unless numeric
+  // marker_counts[n_markers * column + k]: cells that the k-th marker made missing.
+  std::vector<std::size_t> marker_counts;
 
   // Codes of the chosen columns, one after the other. tables[256 * k + i] is the code of
   // label i of columns[k]; each of these columns must have at most 254 labels.
   std::vector<std::uint8_t> codes(std::span<const std::uint64_t> columns,
                                   std::span<const std::uint8_t> tables,
                                   std::size_t n_threads) const;
+  // Gives up the cells; what follows reads the text once more.
+  void forget_cells();
+
+  CsvProfile profile(std::size_t column, std::size_t n_threads) const;
+  // A column as numbers, NaN where missing; `wrong` tells of the first cell that is none.
+  std::vector<double> read_numbers(std::size_t column, CsvProblem& wrong,
+                                   std::size_t n_threads) const;
+  // The text of all cells of a column, quotes undone, one after the other.
+  void visit_texts(std::size_t column, const std::function<void(std::string_view)>& visit) const;
 
  private:
   friend CsvTable read_csv(std::string_view, const CsvOptions&, const Stop&);
@@ -85,15 +118,20 @@ class CsvTable {
   std::unique_ptr<Cells> cells_;
 };
 
-CsvHeader read_csv_header(std::string_view text, char delimiter);
+// The cells of the first line, whether they are names or not.
+CsvHeader read_csv_header(std::string_view text, const CsvFormat& format);
 CsvTable read_csv(std::string_view text, const CsvOptions& options, const Stop& stop);
 
 // Line (from 1) on which a row (from 0, after the header) begins. For messages: it scans.
-std::size_t csv_line(std::string_view text, char delimiter, std::size_t row);
+std::size_t csv_line(std::string_view text, const CsvFormat& format, std::size_t row);
 
 // Line of the first cell of a column, below the header, that holds a label.
-std::size_t csv_line_of_label(std::string_view text, char delimiter, std::size_t column,
+std::size_t csv_line_of_label(std::string_view text, const CsvFormat& format, std::size_t column,
                               std::string_view label);
+
+// The same text without the blanks that belong to its delimiters: those before cells or, when
+// runs of blanks are the delimiters, one tab for each run and none around lines. Lines stay.
+std::string without_blanks(std::string_view text, const CsvFormat& format, bool is_blank_run);
 
 // Rows [first, last) as text. texts[v][code] is the text of a state and texts[v].back() that of
 // a missing cell; extra, when not empty, holds one more cell per row.

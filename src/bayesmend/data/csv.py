@@ -1,7 +1,6 @@
 """Delimited text: a source of columns, and coded tables written to be read back."""
 
-import csv
-import gzip
+import codecs
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -11,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend._files import PathLike, file_suffix, unpack
+from bayesmend._files import PathLike, file_suffix
 from bayesmend._spelling import spell
-from bayesmend.data.files import FileOptions
+from bayesmend.data.excel import is_workbook, read_sheet
+from bayesmend.data.files import BLANK_RUNS, FileOptions, check_text, read_bytes
+from bayesmend.data.sniff import Layout, byte_order_mark, find_encoding, sniff
 from bayesmend.data.sources import (
     FRAME_SUFFIXES,
     KEPT_VALUES,
@@ -37,53 +38,42 @@ TEXT_SUFFIXES = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None}
 DELIMITERS = (",", "\t", ";", "|")
 _ROWS_AT_A_TIME = 1 << 16
 _DETECT = FileOptions()
+_GUESSED_ENCODINGS = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
 
 
 def open_source(table: Any, files: FileOptions = _DETECT) -> Source:
     """Return the columns of a table in memory or, given a path, of a file.
 
-    What was found out about a file, and might be wrong, is in the ``notes`` of the
-    source.
+    A file is text unless its content says otherwise. What was found out about it, and
+    might be wrong, is in the ``notes`` of the source.
     """
     if not isinstance(table, (str, os.PathLike)):
         files.refuse("a table in memory")
         return open_table(table)
     path = Path(table)
     suffix = file_suffix(path)
-    if suffix in TEXT_SUFFIXES:
-        return CsvSource(path, files)
-    if suffix in FRAME_SUFFIXES and path.suffix != ".gz":
+    if suffix in FRAME_SUFFIXES and path.suffix != ".gz" and not path.is_dir():
         files.refuse(f"a {suffix} file")
         return open_table(read_frame(path))
-    known = listing([*TEXT_SUFFIXES, ".csv.gz", *sorted(FRAME_SUFFIXES)])
-    message = (
-        f"the suffix of {path.name!r} does not tell its format. Known: {known}. Use"
-        f" {spell('from_csv')} for delimited text of any name."
-    )
-    if path.is_dir():
-        message = f"{str(path)!r} is a folder. Name a file in it."
-    raise DataError(message)
+    return CsvSource(path, files)
 
 
 class CsvSource(Source):
-    """Delimited text: it is read once the numeric columns are known."""
+    """Delimited text: it is read once the markers are known."""
 
     kind = "text"
 
     def __init__(self, path: PathLike, files: FileOptions = _DETECT) -> None:
-        delimiter = files.delimiter
         self.path = Path(path)
-        self.notes, self.marker_counts = [], {}
-        self._text = _read_bytes(self.path)
-        self._delimiter = self._choose_delimiter(delimiter)
+        self.notes: list[str] = []
+        self.marker_counts: dict[str, int] = {}
         self.headers, self.n_rows = (), 0
-        header = _core.read_csv_header(self._text, self._delimiter)
-        self._check(header.problem)
-        self.headers = tuple(header.names)
-        self.dtypes = (None,) * len(self.headers)
-        self._check_header(is_given=delimiter is not None)
         self._table: _core.CsvTable | None = None
-        self._rows: list[list[str]] | None = None
+        self._open(read_bytes(self.path), files)
+        first = _core.read_csv_header(self._text, self._format)
+        self._check(first.problem)
+        self.headers = self._named(first.names)
+        self.dtypes = (None,) * len(self.headers)
 
     def prepare(
         self, names: tuple[str, ...], markers: frozenset[str], numeric: frozenset[int]
@@ -92,28 +82,39 @@ class CsvSource(Source):
         super().prepare(names, markers, numeric)
         is_number = np.zeros(len(names), dtype=np.uint8)
         is_number[list(numeric)] = 1
-        table = _core.read_csv(self._text, self._delimiter, sorted(markers), is_number)
+        table = _core.read_csv(self._text, self._format, sorted(markers), is_number)
         self._check(table.problem)
         self._table, self.n_rows = table, table.n_rows
+        self.marker_counts = self.count_markers(range(len(names)))
+
+    def count_markers(self, positions: Iterable[int]) -> dict[str, int]:
+        """Count the cells of some columns that each marker stands in."""
+        total = np.zeros(len(self.markers), dtype=np.int64)
+        for position in positions:
+            total += np.array(self._read.marker_counts(position), dtype=np.int64)
+        counts = zip(sorted(self.markers), total.tolist(), strict=True)
+        return {marker: count for marker, count in counts if count}
 
     def column(self, position: int, keep: int = KEPT_VALUES) -> Column:
         """Return the labels of a column; its cells stay with the reader."""
-        assert self._table is not None
-        labels = self._table.labels(position)
+        profile = self._read.profile(position)
         return Column(
             self.names[position],
             "text",
-            tuple(labels),
+            tuple(self._read.labels(position)),
             index=None,
             n_rows=self.n_rows,
-            n_distinct=len(labels),
-            is_bound=self._table.is_truncated(position),
+            n_distinct=profile.n_distinct,
+            is_bound=profile.is_bound,
+            n_missing=sum(self._read.marker_counts(position)),
+            is_numeric=profile.is_numeric,
+            decimal=self.decimal,
         )
 
     def numbers(self, position: int) -> NDArray[np.float64]:
-        """Return a numeric column as floats, NaN where missing."""
-        assert self._table is not None
-        numbers = self._table.numbers(position)
+        """Return a column as floats, NaN where missing; all its cells are numbers."""
+        numbers, problem = self._read.numbers(position)
+        self._check(problem)
         wrong = np.flatnonzero(np.isinf(numbers))
         if wrong.size:
             message = (
@@ -125,21 +126,9 @@ class CsvSource(Source):
         return numbers
 
     def values(self, position: int) -> list[str]:
-        """Return the text of a column, read once more, however many labels it has."""
-        if self._rows is None:
-            self._rows = self._read_rows()
-        return [row[position] for row in self._rows]
-
-    def _read_rows(self) -> list[list[str]]:
-        text = self._text.tobytes().decode("utf-8-sig")
-        lines = (f"{line}\n" for line in text.split("\n"))
-        try:
-            rows = [row for row in csv.reader(lines, delimiter=self._delimiter) if row]
-        except csv.Error as error:
-            message = f"{self.path.name} has a field that cannot be kept: {error}."
-            raise DataError(message) from error
-        assert len(rows) == self.n_rows + 1, "both readers see the same rows"
-        return rows[1:]
+        """Return the text of a column, quotes undone, however many labels it has."""
+        texts: list[str] = self._read.texts(position)
+        return texts
 
     def codes(
         self,
@@ -148,63 +137,182 @@ class CsvSource(Source):
         tables: Sequence[NDArray[np.uint8]],
     ) -> NDArray[np.uint8]:
         """Code the columns at the given positions; None is missing throughout."""
-        assert self._table is not None
         full = np.full((len(positions), 256), MISSING, dtype=np.uint8)
         for row, table in zip(full, tables, strict=True):
             row[: len(table)] = table
-        codes = self._table.codes(np.array(positions, dtype=np.int64), full)
-        self._table = None  # the reader's own copy of the cells is no longer needed
+        codes = self._read.codes(np.array(positions, dtype=np.int64), full)
+        self._read.forget_cells()  # its own copy of them is no longer needed
         return codes.T
 
     def place(self, row: int) -> str:
         """Say on which line a row begins."""
-        line = _core.csv_line(self._text, self._delimiter, row)
+        line = _core.csv_line(self._text, self._format, row)
         return f" in line {line} of {self.path.name}"
 
     def place_of_value(self, column: Column, position: int) -> str:
         """Say on which line a label first occurs."""
         at, label = self.names.index(column.name), str(column.values[position])
-        line = _core.csv_line_of_label(self._text, self._delimiter, at, label)
+        line = _core.csv_line_of_label(self._text, self._format, at, label)
         return f" in line {line} of {self.path.name}"
 
-    def _choose_delimiter(self, delimiter: str | None) -> str:
-        if delimiter is not None:
-            return delimiter
-        by_suffix = TEXT_SUFFIXES.get(file_suffix(self.path))
-        if by_suffix is not None:
-            return by_suffix
-        line = self._first_line()
-        return max(DELIMITERS, key=lambda mark: line.count(mark.encode()))
+    @property
+    def _read(self) -> _core.CsvTable:
+        assert self._table is not None, "prepare() comes first"
+        return self._table
 
-    def _first_line(self) -> bytes:
-        return self._text[: 1 << 16].tobytes().split(b"\n")[0]
+    def _open(self, content: bytes, files: FileOptions) -> None:
+        """Turn the content of a file into text whose layout is known."""
+        header = files.header
+        if header is None and files.names_given:
+            header = False
+        if is_workbook(content):
+            files.refuse("a workbook", "sheet", "header")
+            sheet = read_sheet(self.path, content, files.sheet)
+            self.notes += sheet.notes
+            text, layout = sheet.text, sheet.layout(header)
+        else:
+            files.refuse("delimited text", *_OF_TEXT)
+            check_text(self.path, content)
+            text = self._decode(content, files.encoding)
+            self._check_zeros(text)
+            layout = sniff(
+                text,
+                delimiter=files.delimiter,
+                decimal=files.decimal,
+                header=header,
+                usual=TEXT_SUFFIXES.get(file_suffix(self.path)),
+            )
+        self._note_layout(layout, files)
+        self._set_text(text, layout)
 
-    def _check_header(self, *, is_given: bool) -> None:
-        name = self.path.name
-        if b'"' in self._first_line():
-            return  # whoever quotes means what is inside
-        if any("\r" in str(header) for header in self.headers):
+    def _decode(self, content: bytes, encoding: str | None) -> bytes:
+        """Return the content in UTF-8."""
+        name = encoding or find_encoding(content)
+        mark, marked = byte_order_mark(content)
+        if codecs.lookup(name).name in ("utf-8", "utf-8-sig"):
+            return content  # the reader says where it is not
+        try:
+            # The mark may be of the encoding, or belong to its first letters.
+            start = len(mark) if marked == name else 0
+            text = content[start:].decode(name).removeprefix("\ufeff")
+        except UnicodeError as error:
+            position = getattr(error, "start", 0)
+            line = 1 + content.count(b"\n", 0, position)
             message = (
-                f"{name} has carriage returns within its header. Save it with line"
-                " ends \\n or \\r\\n."
+                f"{self.path.name}, line {line} is not {name}: byte {position} cannot"
+                f" be read. Give another {spell('encoding')}."
             )
-            raise DataError(message)
-        header = str(self.headers[0])
-        other = next((mark for mark in DELIMITERS if mark in header), None)
-        if len(self.headers) == 1 and other and not is_given:
-            message = (
-                f"{name} has a single column named {header!r}. Pass delimiter={other!r}"
-                f" to split it, or delimiter={self._delimiter!r} to keep it."
+            raise DataError(message) from None
+        if encoding is None and name in _GUESSED_ENCODINGS:
+            self.notes.append(
+                f"{self.path.name} is not UTF-8 and was read as"
+                f" {_GUESSED_ENCODINGS[name]}: {spell('encoding')} names another"
             )
-            raise DataError(message)
+        return text.encode("utf-8", errors="replace")
+
+    def _check_zeros(self, text: bytes) -> None:
+        position = text.find(b"\0")
+        if position < 0:
+            return
+        before = text[:position]
+        line = 1 + max(before.count(b"\n"), before.count(b"\r"))
+        message = (
+            f"{self.path.name}, line {line} has a NUL byte, so it is not plain text."
+            " Save it as CSV in UTF-8."
+        )
+        raise DataError(message)
+
+    def _note_layout(self, layout: Layout, files: FileOptions) -> None:
+        name, looks_like = self.path.name, layout.looks_like
+        if files.header is None and files.names_given and looks_like == "header":
+            self.notes.append(
+                f"the first line of {name} looks like names but was read as data,"
+                f" because {spell('names')} are given: {spell('header', True)} skips it"
+            )
+        elif files.header is None and not files.names_given and not layout.has_header:
+            self.notes.append(
+                f"the first line of {name} looks like data, so the columns are called"
+                f" x0, x1, ...: {spell('header', True)} takes it as names,"
+                f" {spell('names')} gives others"
+            )
+        if layout.doubtful:
+            self.notes.append(
+                f"{layout.doubtful[0]!r} in {name} was read as text: if it is a"
+                f" number, {spell('decimal', ',')} reads it as one with decimals"
+            )
+
+    def _set_text(self, text: bytes, layout: Layout) -> None:
+        blanks, begin = layout.delimiter == BLANK_RUNS, layout.begin
+        delimiter = "\t" if blanks else layout.delimiter
+        quote, end = layout.quote, layout.line_end
+        array = np.frombuffer(text, dtype=np.uint8)
+        if blanks or layout.skips_blanks:
+            plain = _core.CsvFormat(delimiter, end, quote)
+            # What comes before the table stays, so that lines keep their numbers.
+            rest = _core.without_blanks(array[begin:], plain, blanks)
+            array = np.concatenate([array[:begin], rest])
+        if layout.first_line:
+            array = _with_mark(array, layout, delimiter)
+        self.delimiter, self.decimal = layout.delimiter, layout.decimal
+        self.has_header = layout.has_header
+        self._text, self._layout = array, layout
+        self._format = _core.CsvFormat(
+            delimiter, end, quote, layout.decimal, layout.has_header, begin
+        )
+
+    def _named(self, fields: Sequence[str]) -> tuple[object, ...]:
+        """Return the names of the columns, made up where the file has none."""
+        if not self.has_header:
+            return tuple(f"x{j}" for j in range(len(fields)))
+        names = list(fields)
+        if not self._is_quoted_first():  # whoever quotes means what is inside
+            names = [name.strip(BLANKS) for name in names]
+        nameless = [j for j, name in enumerate(names) if not name]
+        for j in nameless:
+            names[j] = _free_name(f"x{j}", names)
+        if nameless and len(nameless) < len(names):
+            columns = listing([j + 1 for j in nameless], 6)
+            called = listing([names[j] for j in nameless], 6)
+            self.notes.append(
+                f"column {columns} of {self.path.name} has no name and is called"
+                f" {called}"
+            )
+        return tuple(names)
+
+    def _is_quoted_first(self) -> bool:
+        """Tell whether the first line has a quote."""
+        first = self._text[self._layout.begin :][: 1 << 16].tobytes()
+        line = first.split(self._layout.line_end.encode(), 1)[0]
+        return self._layout.quote.encode() in line
 
     def _check(self, problem: _core.CsvProblem) -> None:
         if problem.kind != _core.CsvProblemKind.none:
-            message = self.path.name + _sentence(problem, self.headers)
+            top = "header" if self.has_header else "first line"
+            message = self.path.name + _sentence(problem, self.headers, top)
             raise DataError(message)
 
 
-def _sentence(problem: _core.CsvProblem, headers: Sequence[object]) -> str:
+_OF_TEXT = ("delimiter", "decimal", "encoding", "header")
+
+
+def _free_name(name: str, names: Sequence[str]) -> str:
+    while name in names:
+        name += "_"
+    return name
+
+
+def _with_mark(
+    array: NDArray[np.uint8], layout: Layout, delimiter: str
+) -> NDArray[np.uint8]:
+    """Give the first line the delimiter of a column that it does not name."""
+    at = layout.begin
+    if layout.first_line == "after":
+        line = array[at:].tobytes().split(layout.line_end.encode(), 1)[0]
+        at += len(line.removesuffix(b"\r"))
+    return np.insert(array, at, ord(delimiter))
+
+
+def _sentence(problem: _core.CsvProblem, headers: Sequence[object], top: str) -> str:
     line = f", line {problem.line}"
     kinds = _core.CsvProblemKind
     match problem.kind:
@@ -214,13 +322,13 @@ def _sentence(problem: _core.CsvProblem, headers: Sequence[object]) -> str:
             return f"{line} is blank. Remove it, or give its {problem.expected} fields."
         case kinds.ragged:
             return (
-                f"{line} has {quantity(problem.found, 'field')}, but the header has"
+                f"{line} has {quantity(problem.found, 'field')}, but the {top} has"
                 f" {problem.expected}. Quote fields that contain the delimiter."
             )
         case kinds.encoding:
             return (
                 f"{line} is not UTF-8: byte {problem.position} cannot be read. Save the"
-                " file as UTF-8."
+                f" file as UTF-8, or give its {spell('encoding')}."
             )
         case kinds.open_quote:
             return (
@@ -238,22 +346,6 @@ def _sentence(problem: _core.CsvProblem, headers: Sequence[object]) -> str:
     )
 
 
-def _read_bytes(path: Path) -> NDArray[np.uint8]:
-    # Read, not mapped: a file that shrinks under a mapping would kill the process.
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        message = f"cannot read {str(path)!r}: {error.strerror}."
-        raise DataError(message) from error
-    if content.startswith(b"\x1f\x8b"):
-        try:
-            content = unpack(content)
-        except gzip.BadGzipFile as error:
-            message = f"{path.name} is not a complete gzip file. Compress it again."
-            raise DataError(message) from error
-    return np.frombuffer(content, dtype=np.uint8)
-
-
 def csv_chunks(
     names: Sequence[str],
     states: Sequence[tuple[Label, ...]],
@@ -265,11 +357,12 @@ def csv_chunks(
 ) -> Iterator[bytes]:
     """Yield the text of a table piece by piece, the header first."""
     markers = check_markers(missing)
-    hole = _missing_text(markers, has_missing=bool(np.any(codes == MISSING)))
+    marks = (*DELIMITERS, delimiter)  # so that the delimiter is found when read back
+    hole = missing_text(markers, has_missing=bool(np.any(codes == MISSING)))
     if hole == "" and len(names) == 1 and weights is None:
         hole = '""'  # a blank line is easily lost
     texts = [
-        [*(_quoted(_plain_text(name, s, markers), delimiter) for s in labels), hole]
+        [*(_quoted(plain_text(name, s, markers), *marks) for s in labels), hole]
         for name, labels in zip(names, states, strict=True)
     ]
     yield _header([*names, *([weights[0]] if weights else [])], delimiter)
@@ -288,10 +381,11 @@ def text_chunks(
     Slower than ``csv_chunks``, for columns with more labels than a variable has.
     """
     yield _header(names, delimiter)
+    marks = (*DELIMITERS, delimiter)
     # An empty field needs quotes only where it would be a whole line.
     keep = len(names) == 1
     cells = [
-        [_quoted(text, delimiter) if text or keep else "" for text in texts]
+        [_quoted(text, *marks) if text or keep else "" for text in texts]
         for texts in columns
     ]
     for first in range(0, len(cells[0]), _ROWS_AT_A_TIME):
@@ -308,8 +402,8 @@ def label_texts(
 ) -> list[str]:
     """Return the cells of a variable as text that reads back identically."""
     markers = check_markers(missing)
-    hole = _missing_text(markers, has_missing=bool(np.any(codes == MISSING)))
-    texts = [_plain_text(name, label, markers) for label in labels]
+    hole = missing_text(markers, has_missing=bool(np.any(codes == MISSING)))
+    texts = [plain_text(name, label, markers) for label in labels]
     texts += [hole] * (MISSING + 1 - len(texts))
     return [texts[code] for code in codes.tolist()]
 
@@ -339,7 +433,8 @@ def default_delimiter(path: PathLike) -> str:
     return TEXT_SUFFIXES.get(file_suffix(path)) or ","
 
 
-def _missing_text(markers: frozenset[str], *, has_missing: bool) -> str:
+def missing_text(markers: frozenset[str], *, has_missing: bool) -> str:
+    """Return the text of a missing cell, which must be one of the markers."""
     if not has_missing or "" in markers:
         return ""
     if not markers:
@@ -353,7 +448,8 @@ def _header(names: Sequence[str], delimiter: str) -> bytes:
     return _encode(delimiter.join(quoted) + "\n")
 
 
-def _plain_text(name: str, state: Label, markers: frozenset[str]) -> str:
+def plain_text(name: str, state: object, markers: frozenset[str]) -> str:
+    """Return a cell of a variable as text that does not read back as missing."""
     text = _number_text(state) if isinstance(state, float) else str(state)
     if text.strip(BLANKS) in markers:
         message = (

@@ -15,7 +15,6 @@ from bayesmend._checks import check_integer
 from bayesmend._spelling import spell
 from bayesmend.data.discretize import Cutting, Discretization, cut_names, fit_source
 from bayesmend.data.reading import ReadingOptions
-from bayesmend.data.restore import INTERVALS
 from bayesmend.data.schema import ColumnRole, Role, Schema
 from bayesmend.data.sources import Origin, Source, is_missing
 from bayesmend.data.states import (
@@ -117,8 +116,12 @@ class Coder:
         variables: Sequence[str],
         rules: "ChosenStates | GivenStates",
         weights: NDArray[np.float64] | None = None,
+        passed: Sequence[int] = (),
     ) -> Encoded:
-        """Code the columns of some variables by rules for their states."""
+        """Code the columns of some variables by rules for their states.
+
+        Columns at positions that are ``passed`` through come back with the table.
+        """
         source, positions = self.source, [self.source.names.index(v) for v in variables]
         columns: list[Column | None] = []
         codings: list[Coding] = []
@@ -144,7 +147,7 @@ class Coder:
             tuple(states for states, _ in codings),
             codes,
             weights,
-            self._origin(positions),
+            self._origin(positions, codes, tuple(passed)),
             self.discretization,
             self._schema(positions),
         )
@@ -166,16 +169,28 @@ class Coder:
         ]
         return Schema(tuple(columns), self.discretization)
 
-    def _origin(self, positions: Sequence[int]) -> Origin:
+    def _origin(
+        self,
+        positions: Sequence[int],
+        codes: NDArray[np.uint8],
+        passed: tuple[int, ...],
+    ) -> Origin:
         source, at = self.source, self.weight_at
+        # The labels of a file tell all there is of columns that are not cut.
+        is_cut = not self.cut.isdisjoint(positions)
+        is_needed = source.kind != "text" or is_cut or bool(passed)
+        if is_needed:
+            source.hold()
         return Origin(
             kind=source.kind,
             headers=tuple(source.headers[j] for j in positions),
-            dtypes=tuple(
-                INTERVALS if j in self.cut else source.dtypes[j] for j in positions
-            ),
+            dtypes=tuple(source.dtypes[j] for j in positions),
             index=source.index,
             weights=None if at is None else (source.headers[at], at, source.dtypes[at]),
+            source=source if is_needed and source.kind != "codes" else None,
+            places=tuple(positions),
+            passed=passed,
+            codes=codes,
         )
 
 

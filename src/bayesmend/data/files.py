@@ -1,9 +1,13 @@
-"""What a caller says of the file a table is in."""
+"""The file a table is in: what a caller says of it, its bytes, and what it is not."""
 
+import gzip
+import re
 from dataclasses import dataclass, fields
+from pathlib import Path
 
+from bayesmend._files import file_suffix, unpack
 from bayesmend._spelling import spell
-from bayesmend.errors import ParameterError
+from bayesmend.errors import DataError, ParameterError
 
 BLANK_RUNS = "blanks"
 """The delimiter of files whose fields are parted by runs of blanks."""
@@ -96,3 +100,89 @@ def _check_sheet(sheet: object) -> None:
             f" {sheet!r} instead."
         )
         raise ParameterError(message)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file, unpacked where gzip packed it."""
+    if path.is_dir():
+        message = f"{str(path)!r} is a directory. Name a file in it."
+        raise DataError(message)
+    # Read, not mapped: a file that shrinks under a mapping would kill the process.
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        message = f"cannot read {str(path)!r}: {error.strerror}."
+        raise DataError(message) from error
+    if not content.startswith(b"\x1f\x8b"):
+        return content
+    try:
+        return unpack(content)
+    except gzip.BadGzipFile as error:
+        message = f"{path.name} is not a complete gzip file. Compress it again."
+        raise DataError(message) from error
+
+
+_EXPORT = "Save it as CSV or Parquet"
+_UNPACK = "Unpack it, or pack it by gzip"
+_WITHIN = "Unpack it, and name the file within"
+_ELSEWHERE = "Name a file that holds a table"
+_SPSS = ("an SPSS file", "Pass the frame that pandas.read_spss gives")
+_STATA = ("a Stata file", "Pass the frame that pandas.read_stata gives")
+_SAS = ("a SAS file", "Pass the frame that pandas.read_sas gives")
+_R = ("an R file", "Save it with write.csv() in R")
+_OLD_EXCEL = ("an old Excel file", "Save it as .xlsx or CSV")
+# How files that are no table of text begin, what they are, and what to do.
+_SIGNATURES = (
+    (b"PK\x03\x04", "a zip archive", _WITHIN),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", _WITHIN),
+    (b"BZh", "packed by bzip2", _UNPACK),
+    (b"\xfd7zXZ\0", "packed by xz", _UNPACK),
+    (b"\x28\xb5\x2f\xfd", "packed by zstd", _UNPACK),
+    (b"\xd0\xcf\x11\xe0", *_OLD_EXCEL),
+    (b"$FL2", *_SPSS),
+    (b"$FL3", *_SPSS),
+    (b"<stata_dta>", *_STATA),
+    (b"\0" * 12 + b"\xc2\xea\x81\x60", *_SAS),
+    (b"HEADER RECORD***", *_SAS),
+    (b"X\n\0\0", *_R),
+    (b"RDX", *_R),
+    (b"SQLite format 3", "an SQLite database", "Export its table as CSV"),
+    (b"%PDF", "a PDF", "Copy its table into a CSV file"),
+    (b"\x89HDF", "an HDF5 file", _EXPORT),
+    (b"FEA1", "a Feather file of version 1", _EXPORT),
+    (b"\x89PNG", "an image", _ELSEWHERE),
+    (b"\xff\xd8\xff", "an image", _ELSEWHERE),
+)
+# The same by suffix, for formats that begin in no way of their own.
+_SUFFIXES = {
+    ".dta": _STATA,
+    ".sas7bdat": _SAS,
+    ".xpt": _SAS,
+    ".sav": _SPSS,
+    ".xls": _OLD_EXCEL,
+    ".rds": _R,
+    ".rdata": _R,
+}
+_TEXT_FORMATS = (
+    (rb"\s*<(!doctype\s+html|html)", "a web page", "Download the file it shows"),
+    (rb"\s*<\?xml", "an XML file", _EXPORT),
+    (rb"(%[^\n]*\n|\s)*@relation\s", "an ARFF file", "Save its rows as CSV"),
+    (rb'\s*[\[{]\s*[\[{"]', "a JSON file", _EXPORT),
+)
+
+
+def check_text(path: Path, content: bytes) -> None:
+    """Refuse what is recognisably no table of text, and say what to do with it."""
+    for start, kind, remedy in _SIGNATURES:
+        if content.startswith(start):
+            raise _refusal(path, kind, remedy)
+    suffix = file_suffix(path)
+    if suffix in _SUFFIXES and not content[:1024].isascii():
+        raise _refusal(path, *_SUFFIXES[suffix])
+    for pattern, kind, remedy in _TEXT_FORMATS:
+        if re.match(pattern, content[:1024], re.IGNORECASE):
+            raise _refusal(path, kind, remedy)
+
+
+def _refusal(path: Path, kind: str, remedy: str) -> DataError:
+    return DataError(f"{path.name} is {kind}, not delimited text. {remedy}.")

@@ -38,9 +38,9 @@ FRAME_SUFFIXES = {".parquet", ".pq", ".arrow", ".feather", ".ipc"}
 """Files that a frame library reads for us."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Origin:
-    """What a table was, so that the same kind of table can be given back.
+    """What a table was, so that the same table can be given back, mended.
 
     Parameters
     ----------
@@ -54,6 +54,17 @@ class Origin:
         Row labels of a pandas frame.
     weights : tuple or None
         Header, position and type of the column that held the weights.
+    source : Source or None
+        The table itself; None where labels tell all there is.
+    places : tuple of int or None
+        Position in the table of every variable; None for one that it did not have.
+    passed : tuple of int
+        Positions of columns that are no variables and come back as they are.
+    codes : ndarray of shape (n_rows, n_vars), optional
+        The codes of the cells as they were read: what differs from them is new.
+    draw : tuple of int or None
+        Which draw of observed numbers fills the variables that are cut; None is for
+        their medians.
     """
 
     kind: str = "codes"
@@ -61,6 +72,11 @@ class Origin:
     dtypes: tuple[object, ...] = ()
     index: object = None
     weights: tuple[object, int, object] | None = None
+    source: Source | None = None
+    places: tuple[int | None, ...] = ()
+    passed: tuple[int, ...] = ()
+    codes: NDArray[np.uint8] | None = None
+    draw: tuple[int, ...] | None = None
 
     @property
     def row_labels(self) -> NDArray[np.object_] | None:
@@ -191,6 +207,10 @@ class Source(ABC):
         numbers: NDArray[np.float64] = table[index]
         return numbers
 
+    def hold(self) -> None:
+        """Keep the table as it is now, whatever its owner does to it later."""
+        return
+
     @abstractmethod
     def values(self, position: int) -> list[Any]:
         """Return the cells of a column as they are."""
@@ -303,6 +323,11 @@ class ArraySource(Source):
         self._cells: NDArray[Any] = np.ma.getdata(array)
         self._mask = np.ma.getmaskarray(array) if np.ma.isMaskedArray(array) else None
 
+    def hold(self) -> None:
+        """Keep a copy of the array."""
+        self.native = self.native.copy()
+        self._cells = np.ma.getdata(self.native)
+
     def values(self, position: int) -> list[Any]:
         """Return the cells of a column; masked ones are None."""
         cells: list[Any] = self._cells[:, position].tolist()
@@ -347,6 +372,15 @@ class MappingSource(Source):
                     f" ({self.n_rows}). Got {len(values)} for {header!r} instead."
                 )
                 raise DataError(message)
+
+    def hold(self) -> None:
+        """Keep copies of the columns: arrays as arrays, anything else as lists."""
+        self.native = {
+            header: own.copy() if isinstance(own, np.ndarray) else cells
+            for (header, own), cells in zip(
+                self.native.items(), self._columns, strict=True
+            )
+        }
 
     def values(self, position: int) -> list[Any]:
         """Return the values of a column."""
@@ -400,6 +434,13 @@ class PandasSource(Source):
         self.headers, self.dtypes = tuple(frame.columns), tuple(frame.dtypes)
         self.n_rows, self.index = len(frame), frame.index
         self.native = frame
+
+    def hold(self) -> None:
+        """Keep a copy, which pandas makes when the frame is changed from version 3."""
+        import pandas as pd
+
+        writes_copy = int(pd.__version__.partition(".")[0]) >= 3
+        self.native = self.native.copy(deep=not writes_copy)
 
     def values(self, position: int) -> list[Any]:
         """Return the cells of a column."""

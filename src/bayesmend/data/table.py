@@ -6,14 +6,15 @@ What every later step starts from. User input is checked on the way here, in
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self, Unpack
+from typing import Any, Self, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend._checks import check_integer
+from bayesmend._checks import check_choice, check_integer
 from bayesmend._entrance import entrance
 from bayesmend._files import PathLike, write_chunks
+from bayesmend._packages import require
 from bayesmend._spelling import spell
 from bayesmend.data.csv import (
     CsvSource,
@@ -21,13 +22,14 @@ from bayesmend.data.csv import (
     default_delimiter,
     name_weights,
     open_source,
+    text_chunks,
 )
 from bayesmend.data.discretize import Discretization
 from bayesmend.data.encode import check_codes, check_weights, encode
 from bayesmend.data.files import check_delimiter
 from bayesmend.data.patterns import Patterns, find_patterns
 from bayesmend.data.reading import Columns, Discretize, Reading, ReadingOptions
-from bayesmend.data.restore import converted, restore_table
+from bayesmend.data.restore import Contents, Fill, restore_table
 from bayesmend.data.schema import Schema
 from bayesmend.data.sources import Origin
 from bayesmend.data.states import (
@@ -35,11 +37,13 @@ from bayesmend.data.states import (
     MISSING_MARKERS,
     Label,
     as_label,
+    check_markers,
     check_names,
     position_of,
     quantity,
 )
 from bayesmend.data.summary import Summary, summarize
+from bayesmend.data.written import needs_source, table_texts
 from bayesmend.errors import DataError, ParameterError
 
 
@@ -360,23 +364,40 @@ class IncompleteData:
         """
         return position_of(name, self.names)
 
-    def to_table(self) -> Any:
-        """Return a table of the kind that was read, with its own types and labels.
+    def to_table(self, *, fill: Fill = "number") -> Any:
+        """Return the table that was read, with the cells that are other than then.
 
         A frame comes back as a frame of the same library, an array as an array, a
-        mapping as a mapping. A file, or codes, come back as a frame of the first of
-        pandas, polars and pyarrow that is installed, else as an object array. An
-        integer column that has gained missing cells comes back as floats where its
-        library knows no missing integers.
+        mapping as a mapping, and every observed cell as it was, with its type. A file,
+        or codes, come back as a frame of the first of pandas, polars and pyarrow that
+        is installed, else as an object array; columns of a file in which every cell is
+        a number hold numbers. An integer column that has gained missing cells comes
+        back as floats where its library knows no missing integers.
+
+        Parameters
+        ----------
+        fill : {"number", "interval"}, default="number"
+            How variables that were cut into intervals come back. ``number``: observed
+            numbers as they were, and a filled cell as the median of the observed
+            numbers of its interval, rounded as they are. ``interval``: all of them as
+            intervals.
 
         Examples
         --------
         >>> IncompleteData.from_table({"a": ["x", "NA"], "b": [2, 1]}).to_table()
         {'a': ['x', None], 'b': [2, 1]}
         """
-        return restore_table(
-            self.origin, self.names, self.states, self.codes, self.weights
+        check_choice("fill", fill, get_args(Fill))
+        return restore_table(self.origin, self._contents, fill=fill)
+
+    @property
+    def _contents(self) -> Contents:
+        rule = self.discretization
+        numbers = tuple(
+            rule.numbers_of(name) if rule is not None and name in rule.names else None
+            for name in self.names
         )
+        return Contents(self.names, self.states, self.codes, self.weights, numbers)
 
     def head(self, n: int = 5) -> Any:
         """Return the first rows, as a table of the kind that was read.
@@ -393,18 +414,18 @@ class IncompleteData:
         >>> IncompleteData.from_table({"a": ["x", None, "y"], "b": [2, 1, 2]}).head(2)
         {'a': ['x', None], 'b': [2, 1]}
         """
-        first = slice(check_integer("n", n))
-        index: Any = self.origin.index
-        origin = replace(self.origin, index=None if index is None else index[first])
-        weights = None if self.weights is None else self.weights[first]
-        return restore_table(
-            origin, self.names, self.states, self.codes[first], weights
-        )
+        n_rows = check_integer("n", n)
+        return restore_table(self.origin, self._contents, n_rows=n_rows)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self, *, fill: Fill = "number") -> Any:
         """Return a pandas frame, as :meth:`to_table` does for a table that was one.
 
         Another kind of table gets pandas types that hold its labels.
+
+        Parameters
+        ----------
+        fill : {"number", "interval"}, default="number"
+            How variables that were cut come back, as in :meth:`to_table`.
 
         Examples
         --------
@@ -412,12 +433,17 @@ class IncompleteData:
         >>> data.to_pandas()["b"].tolist()
         [2, 1]
         """
-        return self._as_frame("pandas")
+        return self._as_frame("pandas", fill)
 
-    def to_polars(self) -> Any:
+    def to_polars(self, *, fill: Fill = "number") -> Any:
         """Return a polars frame, as :meth:`to_table` does for a table that was one.
 
         Another kind of table gets polars types that hold its labels.
+
+        Parameters
+        ----------
+        fill : {"number", "interval"}, default="number"
+            How variables that were cut come back, as in :meth:`to_table`.
 
         Examples
         --------
@@ -425,11 +451,12 @@ class IncompleteData:
         >>> data.to_polars().rows()
         [('x', 2), (None, 1)]
         """
-        return self._as_frame("polars")
+        return self._as_frame("polars", fill)
 
-    def _as_frame(self, kind: str) -> Any:
-        origin = converted(self.origin, kind, self.names)
-        return restore_table(origin, self.names, self.states, self.codes, self.weights)
+    def _as_frame(self, kind: str, fill: Fill) -> Any:
+        check_choice("fill", fill, get_args(Fill))
+        require(kind)
+        return restore_table(self.origin, self._contents, kind=kind, fill=fill)
 
     def labels_of_rows(self, rows: NDArray[np.intp]) -> NDArray[np.object_] | None:
         """Return what the table itself calls some rows; None when it numbers them.
@@ -447,10 +474,12 @@ class IncompleteData:
         delimiter: str | None = None,
         missing: Iterable[str] = MISSING_MARKERS,
         weights: str | None = None,
+        fill: Fill = "number",
     ) -> None:
         """Write delimited text that reads back with the same labels.
 
-        The file appears whole or not at all, packed when its name ends in .gz.
+        Fields that were observed in a file are written just as they were read. The file
+        appears whole or not at all, packed when its name ends in .gz.
 
         Parameters
         ----------
@@ -465,14 +494,28 @@ class IncompleteData:
         weights : str, optional
             Name of the column for the row weights, which comes last; by default the
             one they were read from. Needed when they came without a name.
+        fill : {"number", "interval"}, default="number"
+            How variables that were cut into intervals are written, as in
+            :meth:`to_table`.
         """
+        check_choice("fill", fill, get_args(Fill))
+        mark = check_delimiter(delimiter) or default_delimiter(path)
+        named = name_weights(self.weights, self.origin, self.names, weights)
+        held = self._contents
+        if needs_source(self.origin, held, fill):
+            markers = check_markers(missing)
+            names, columns = table_texts(
+                self.origin, held, markers, fill=fill, weights=named
+            )
+            write_chunks(path, text_chunks(names, columns, mark))
+            return
         chunks = csv_chunks(
             self.names,
             self.states,
             self.codes,
-            weights=name_weights(self.weights, self.origin, self.names, weights),
+            weights=named,
             missing=missing,
-            delimiter=check_delimiter(delimiter) or default_delimiter(path),
+            delimiter=mark,
         )
         write_chunks(path, chunks)
 

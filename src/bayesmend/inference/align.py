@@ -5,26 +5,19 @@ What the network does not know stays with the table, and comes back with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend._files import PathLike, write_chunks
 from bayesmend._spelling import spell
-from bayesmend.data.csv import (
-    default_delimiter,
-    label_texts,
-    open_source,
-    text_chunks,
-)
+from bayesmend.data.csv import open_source
 from bayesmend.data.discretize import Discretization, cut_names
 from bayesmend.data.encode import Coder, GivenStates
 from bayesmend.data.reading import Reading, ReadingOptions
-from bayesmend.data.restore import replace_columns, restore_column, table_kind
-from bayesmend.data.sources import Source, is_missing
+from bayesmend.data.sources import is_missing
 from bayesmend.data.states import (
     MISSING,
     MISSING_MARKERS,
@@ -64,8 +57,6 @@ class NewData:
         Columns of the table that the network does not know.
     absent : tuple of str
         Variables of the network that the table does not have.
-    source : Source or None
-        The table itself, unless it came as an ``IncompleteData``.
     """
 
     data: IncompleteData
@@ -74,63 +65,35 @@ class NewData:
     labels: tuple[NDArray[np.uint8], ...]
     extra: tuple[str, ...]
     absent: tuple[str, ...]
-    source: Source | None
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return int(self.cells.shape[1])
 
-    def completed(self, cells: NDArray[np.uint8]) -> IncompleteData:
-        """Fill missing cells from cells in the codes of the network; keep all else."""
+    def completed(
+        self, cells: NDArray[np.uint8], draw: tuple[int, ...] | None = None
+    ) -> IncompleteData:
+        """Fill missing cells from cells in the codes of the network; keep all else.
+
+        With a ``draw``, numbers are those of that draw instead of medians.
+        """
         codes = self.data.codes.copy(order="F")
         for i in np.flatnonzero((self.cells == MISSING).any(axis=1)).tolist():
             column, hole = self.columns[i], self.cells[i] == MISSING
             codes[hole, column] = self.labels[i][cells[i, hole]]
         codes.flags.writeable = False
-        return self.data.with_codes(codes)
+        data = self.data.with_codes(codes)
+        return replace(data, origin=replace(data.origin, draw=draw))
 
-    def to_table(self, data: IncompleteData) -> Any:
-        """Return completed cells as a table of the kind given, with all its columns."""
-        source = self.source
-        if source is None or not (self.extra or self.absent):
-            return data.to_table()
-        kind = table_kind(source.kind)
-        new = {
-            name: restore_column(
-                kind, data.origin.dtypes[j], data.states[j], data.codes[:, j]
-            )
-            for j, name in enumerate(data.names)
-        }
-        added = {name: new.pop(name) for name in self.absent}
-        places = {source.names.index(name): column for name, column in new.items()}
-        return replace_columns(source, places, added)
-
-    def write_csv(
-        self,
-        data: IncompleteData,
-        path: PathLike,
-        *,
-        missing: Iterable[str] = MISSING_MARKERS,
-    ) -> None:
-        """Write completed cells as delimited text, with all columns of the table."""
-        source, markers = self.source, check_markers(missing)
-        if source is None or not self.extra:
-            data.write_csv(path, missing=markers)
-            return
-        texts = {
-            name: label_texts(name, data.states[j], data.codes[:, j], markers)
-            for j, name in enumerate(data.names)
-        }
-        for name in self.extra:
-            values = source.values(source.names.index(name))
-            texts[name] = [
-                v if isinstance(v, str) else "" if is_missing(v, markers) else str(v)
-                for v in values
-            ]
-        names = [*source.names, *self.absent]
-        columns = [texts[name] for name in names]
-        write_chunks(path, text_chunks(names, columns, default_delimiter(path)))
+    def all_completed(
+        self, filled: NDArray[np.uint8], key: int | None
+    ) -> tuple[IncompleteData, ...]:
+        """Complete the table several times, with a key for the draws of numbers."""
+        return tuple(
+            self.completed(cells, None if key is None else (key, number))
+            for number, cells in enumerate(filled)
+        )
 
 
 def read_for(
@@ -177,13 +140,15 @@ def read_for(
     for name in cut:
         position_of(name, present)
     coder = Coder(source, names, markers, cut, discretize)
-    data = IncompleteData(*coder.code(present, GivenStates(given, markers)))
+    extra = tuple(name for name in names if name not in given)
+    passed = [names.index(name) for name in extra]
+    rules = GivenStates(given, markers)
+    data = IncompleteData(*coder.code(present, rules, passed=passed))
     if absent:
         data = _with_absent(network, data, absent)
     columns, cells = _arranged(network, data)
-    extra = tuple(name for name in names if name not in given)
     labels = (_SAME,) * network.n_vars
-    return NewData(data, cells, columns, labels, extra, absent, source)
+    return NewData(data, cells, columns, labels, extra, absent)
 
 
 def _from_data(network: Network, data: IncompleteData, allow_absent: bool) -> NewData:
@@ -201,7 +166,7 @@ def _from_data(network: Network, data: IncompleteData, allow_absent: bool) -> Ne
     extra = tuple(name for name in data.names if name not in set(network.names))
     if tuple(states) != data.states:
         data = replace(data, states=tuple(states))
-    return NewData(data, cells, columns, tuple(labels), extra, absent, None)
+    return NewData(data, cells, columns, tuple(labels), extra, absent)
 
 
 def _arranged(
@@ -223,6 +188,7 @@ def _with_absent(
             origin,
             headers=(*origin.headers, *absent),
             dtypes=(*origin.dtypes, *(None for _ in absent)),
+            places=(*origin.places, *(None for _ in absent)),
         )
     states = dict(zip(network.names, network.states, strict=True))
     holes = np.full((data.n_rows, len(absent)), MISSING, dtype=np.uint8)

@@ -15,6 +15,7 @@ from bayesmend._entrance import entrance
 from bayesmend._spelling import spell
 from bayesmend.data.cells import CompletedCells
 from bayesmend.data.reading import Reading
+from bayesmend.data.restore import Fill
 from bayesmend.data.states import MISSING, MISSING_MARKERS
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
@@ -56,7 +57,9 @@ class Imputation:
     inference : str
         ``exact`` or ``weighting``.
     source : NewData
-        The table that was given, with the columns that the network does not know.
+        The table that was given, in the codes of the network.
+    fill : str
+        Whether variables that are cut come back as a ``number`` or an ``interval``.
     effective_samples : ndarray of shape (n_rows,), optional
         From weighting: how many unweighted samples of each row would be as good.
     """
@@ -66,6 +69,7 @@ class Imputation:
     method: str
     inference: str
     source: NewData
+    fill: Fill = "number"
     effective_samples: NDArray[np.float64] | None = None
 
     @property
@@ -90,7 +94,7 @@ class Imputation:
 
     def to_table(self, number: int = 0) -> Any:
         """Return a completed table of the kind given, with all its columns."""
-        return self.source.to_table(self.tables[number])
+        return self.tables[number].to_table(fill=self.fill)
 
     def write_csv(
         self,
@@ -100,7 +104,7 @@ class Imputation:
         missing: Iterable[str] = MISSING_MARKERS,
     ) -> None:
         """Write a completed table as CSV, with all columns of the one given."""
-        self.source.write_csv(self.tables[number], path, missing=missing)
+        self.tables[number].write_csv(path, missing=missing, fill=self.fill)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all but the cells in plain types, ready for JSON."""
@@ -145,6 +149,7 @@ def impute(
     inference: Inference = "exact",
     n_samples: int | None = None,
     allow_absent: bool = False,
+    fill: Fill = "number",
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
     **reading: Unpack[Reading],
@@ -175,6 +180,11 @@ def impute(
     allow_absent : bool, default=False
         Whether the table may lack variables of the network; these are then missing in
         every row, and are added as columns.
+    fill : {"number", "interval"}, default="number"
+        How variables that are cut come back. ``number``: what was observed as it was,
+        and a missing cell as the median of the numbers that were observed within its
+        interval, rounded as they are; with ``method="draw"`` as one of them, drawn.
+        ``interval``: all of them as intervals.
     {n_threads}
     max_memory : float, default=2**30
         Bytes that the tables of exact inference may take, and the completed tables
@@ -207,6 +217,7 @@ def impute(
     ([17], ['yes'])
     """
     _check(method, inference, n_draws)
+    check_choice("fill", fill, get_args(Fill))
     approximate = spell("inference", "weighting")
     remedy = f"or use {approximate} with {_marginal_or_draw()}"
     n_samples = samples_for(inference, n_samples)
@@ -231,11 +242,12 @@ def impute(
     else:
         filled = _most_probable(new.cells, found.rows, found.probabilities)[None]
     return Imputation(
-        tables=tuple(new.completed(cells) for cells in filled),
+        tables=new.all_completed(filled, engine.key() if method == "draw" else None),
         cells=_list_cells(network, new, filled, found.rows, found.probabilities),
         method=method,
         inference=inference,
         source=new,
+        fill=fill,
         effective_samples=effective,
     )
 

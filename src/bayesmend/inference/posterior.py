@@ -295,4 +295,4 @@ def draw_completions(
     # The cells as drawn, and once more in the codes of the table.
     engine.require_room(n_draws, 2 * new.data.codes.size)
     drawn, _ = draw_cells(network, new.cells, engine, n_draws)
-    return tuple(new.completed(cells) for cells in drawn)
+    return new.all_completed(drawn, engine.key())

@@ -101,10 +101,15 @@ def learn_structure(
         raise ParameterError(msg)
     table = IncompleteData.from_table(data, **reading)
     rule = Score.of(score, ess=ess)
-    scorer = FamilyScorer(table, score=rule, n_threads=n_threads)
-    rules = Constraints.of(constraints).rules(table.names, max_parents=max_parents)
-    search = _Search(scorer, rules, clock, as_generator(seed), progress)
-    found = search.run(solver, max_sets)
+    found = find_structure(
+        FamilyScorer(table, score=rule, n_threads=n_threads),
+        Constraints.of(constraints).rules(table.names, max_parents=max_parents),
+        solver=solver,
+        max_sets=max_sets,
+        time_limit=clock.left,
+        seed=seed,
+        progress=progress,
+    )
     network = Network.fit(found.dag, table, estimate="posterior", ess=rule.ess)
     return StructureResult(
         dag=found.dag,
@@ -118,6 +123,21 @@ def learn_structure(
         seconds=clock.seconds,
         detail=found.detail,
     )
+
+
+def find_structure(
+    scorer: FamilyScorer,
+    rules: ParentRules,
+    *,
+    solver: Solver,
+    max_sets: int | None = None,
+    time_limit: float | None = None,
+    seed: Seed = None,
+    progress: Progress | None = None,
+) -> Solution:
+    """Find a structure for whatever a scorer counts."""
+    search = _Search(scorer, rules, Clock(time_limit), as_generator(seed), progress)
+    return search.run(solver, max_sets)
 
 
 @dataclass(frozen=True, slots=True)

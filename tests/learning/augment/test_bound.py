@@ -12,7 +12,8 @@ from bayesmend.learning.augment.problem import PatternProblem
 from bayesmend.score import Score
 
 FREE = 255
-KINDS = ["bdeu", "bdeu", "k2", "bic", "aic"]
+KINDS = ["bdeu", "bdeu", "k2", "bic", "aic", "loglik"]
+SUPPORTS = [0.0, 0.03, 0.1, 1.0]
 TOLERANCE = 1e-8
 
 
@@ -25,9 +26,10 @@ class Instance:
         self.kind = KINDS[rng.integers(len(KINDS))]
         self.ess = float(rng.choice([0.2, 1.0, 8.0]))
         self.max_parents = int(rng.integers(0, 5))
+        self.support = SUPPORTS[seed % len(SUPPORTS)]
         self.problem = PatternProblem.of(
             holed_table(self.rows, self.card),
-            score=Score(self.kind, ess=self.ess),
+            score=Score(self.kind, ess=self.ess, support=self.support),
             max_parents=self.max_parents,
             constraints=Constraints(),
         )
@@ -87,8 +89,15 @@ class Instance:
             key = tuple(states[c] for c in seen)
             if key in found:
                 continue
-            found[key] = oracle.family_score(
-                self.completed(states), self.card, child, parents, self.kind, self.ess
+            found[key] = oracle.supported_score(
+                self.rows,
+                self.completed(states),
+                self.card,
+                child,
+                parents,
+                self.kind,
+                self.ess,
+                support=self.support,
             )
             if priced:
                 found[key] += sum(self.price(child, c, states[c]) for c in seen)
@@ -115,7 +124,7 @@ def test_whole_tables_give_the_maximum_itself(seed):
 
 
 @pytest.mark.parametrize("max_entries", [1, 2, 4, 9])
-@pytest.mark.parametrize("seed", range(100, 130))
+@pytest.mark.parametrize("seed", range(100, 150))
 def test_tables_cut_into_blocks_never_fall_below_the_maximum(seed, max_entries):
     instance = Instance(seed)
     for family in families_of(instance):
@@ -130,7 +139,7 @@ def test_tables_cut_into_blocks_never_fall_below_the_maximum(seed, max_entries):
 
 def test_blocks_are_cut_often_enough_to_be_tested():
     n_cut = 0
-    for seed in range(100, 130):
+    for seed in range(100, 150):
         instance = Instance(seed)
         for family in families_of(instance):
             found = instance.bound(family, 1, instance.prices)
@@ -145,7 +154,7 @@ def test_a_variable_of_one_state_is_not_taken_for_its_neighbour(hole):
     rows = [[hole, None, 1], [None, 0, 1], *[[1 - hole, 0, 1]] * 6, *[[hole, 0, 0]] * 6]
     core = PatternProblem.of(
         holed_table(rows, card),
-        score=Score("bdeu"),
+        score=Score("bdeu", support=0.0),
         max_parents=2,
         constraints=Constraints(),
     ).augmenter()
@@ -195,6 +204,7 @@ def test_any_prices_leave_the_relaxation_an_upper_bound(seed, max_entries):
         instance.max_parents,
         instance.kind,
         instance.ess,
+        support=instance.support,
         completed_tables=tables,
     )
     assert total >= best - TOLERANCE

@@ -21,9 +21,12 @@ def holed(seed, n_rows, card, n_holes):
     )
 
 
-def enumerate_all(data, *, seconds=0.0, n_threads=0):
+def enumerate_all(data, *, seconds=0.0, n_threads=0, support=0.1):
     problem = PatternProblem.of(
-        data, score=Score.of("bdeu", ess=1.0), max_parents=3, constraints=Constraints()
+        data,
+        score=Score("bdeu", support=support),
+        max_parents=3,
+        constraints=Constraints(),
     )
     return problem, problem.augmenter().enumerate(seconds, n_threads)
 
@@ -32,11 +35,12 @@ def enumerate_all(data, *, seconds=0.0, n_threads=0):
 @pytest.mark.parametrize("card", [(2, 2, 2), (3, 2, 4), (2, 3, 2, 2)])
 def test_all_completions_are_seen_and_the_best_is_the_proven_one(seed, card):
     data = holed(seed, 12, card, 6)
-    problem, found = enumerate_all(data)
+    support = 0.1 * (seed % 3)
+    problem, found = enumerate_all(data, support=support)
     n_completions = np.prod([card[v] for v in problem.variable.tolist()])
     assert found.is_complete
     assert found.n_completions == n_completions
-    best = bm.learn_exact(data, seed=1)
+    best = bm.learn_exact(data, seed=1, support=support)
     assert best.is_optimal
     assert found.score == pytest.approx(best.score, abs=1e-9)
 

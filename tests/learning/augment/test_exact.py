@@ -5,15 +5,17 @@ from functools import partial
 import numpy as np
 import pytest
 from support import oracle
+from support.pairs import pair_score
 from support.strategies import holed_table, linked_rows, random_holes
 
 from bayesmend import IncompleteData, _core, learn_exact, learn_structure
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.constraints import Constraints
 from bayesmend.learning.reduction import reduce_to_complete, solve_reduction
-from bayesmend.score import Score, dag_score
+from bayesmend.score import Score
 
-KINDS = ["bdeu", "bdeu", "bdeu", "k2", "bic", "aic"]
+KINDS = ["bdeu", "bdeu", "bdeu", "k2", "bic", "aic", "loglik"]
+SUPPORTS = [0.0, 0.03, 0.1, 1.0]
 TOLERANCE = 1e-6
 SLOW = pytest.mark.slow
 
@@ -34,7 +36,10 @@ class Instance:
         self.ess = float(self.rng.choice([0.1, 0.5, 1.0, 4.0, 20.0]))
         self.penalty = float(self.rng.choice([0.0, 0.0, 0.0, 0.3]))
         self.max_parents = int(self.rng.integers(0, 5))
-        self.rule = Score(self.kind, ess=self.ess, arc_penalty=self.penalty)
+        self.support = SUPPORTS[seed % len(SUPPORTS)]
+        self.rule = Score(
+            self.kind, ess=self.ess, arc_penalty=self.penalty, support=self.support
+        )
         self.data = holed_table(self.rows, self.card)
 
     def best(self, **options):
@@ -45,6 +50,7 @@ class Instance:
             self.kind,
             self.ess,
             penalty=self.penalty,
+            support=self.support,
             **options,
         )
         return score
@@ -65,7 +71,7 @@ class Instance:
         completed = result.completed
         assert completed.is_complete
         assert (completed.codes[seen] == self.data.codes[seen]).all()
-        again = dag_score(result.dag, completed, score=self.rule)
+        again = pair_score(self.data, result.dag, completed, self.rule)
         assert result.score == pytest.approx(again, abs=1e-8)
         assert max(map(len, result.dag.parents)) <= self.max_parents
         assert result.bound >= result.score
@@ -239,8 +245,8 @@ def test_a_variable_never_seen_takes_its_declared_states():
 
 def test_a_table_of_holes_only_is_completed():
     rows = [[None, None]] * 3
-    best, _, _ = oracle.best_pair(rows, [2, 2], 3, "bdeu")
-    result = learn_exact(holed_table(rows, [2, 2]))
+    best, _, _ = oracle.best_pair(rows, [2, 2], 3, "bdeu", support=0.5)
+    result = learn_exact(holed_table(rows, [2, 2]), support=0.5)
     assert result.score == pytest.approx(best, abs=TOLERANCE)
 
 
@@ -347,7 +353,7 @@ def test_whole_weights_stand_for_repeated_rows(seed):
         for data in (weighted, holed_table(repeated, instance.card))
     )
     assert one.score == pytest.approx(two.score, abs=TOLERANCE)
-    again = dag_score(one.dag, one.completed, score=instance.rule)
+    again = pair_score(weighted, one.dag, one.completed, instance.rule)
     assert one.score == pytest.approx(again, abs=1e-8)
 
 
@@ -377,6 +383,7 @@ def test_fractional_weights_are_refused():
         ({"n_threads": -1}, "n_threads must be an integer >= 0. Got -1"),
         ({"score": "mdl"}, "Got 'mdl'"),
         ({"ess": 0.0}, "ess must be"),
+        ({"support": -0.1}, "support must be a finite number >= 0. Got -0.1"),
     ],
 )
 def test_arguments_out_of_range_are_refused(options, problem):

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from support import oracle
+from support.pairs import pair_score
 from support.strategies import holed_table, linked_rows, random_holes
 from support.timing import within
 
@@ -14,10 +15,11 @@ from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.constraints import Constraints
 from bayesmend.learning.augment.problem import PatternProblem
 from bayesmend.learning.augment.starts import list_starts
-from bayesmend.score import Score, dag_score
+from bayesmend.score import Score
 from bayesmend.structure import Solution, solve_order
 
-KINDS = ["bdeu", "bdeu", "k2", "bic", "aic"]
+KINDS = ["bdeu", "bdeu", "k2", "bic", "aic", "loglik"]
+SUPPORTS = [0.0, 0.03, 0.1, 1.0]
 
 
 class Instance:
@@ -27,7 +29,8 @@ class Instance:
         self.kind = KINDS[self.rng.integers(len(KINDS))]
         self.ess = float(self.rng.choice([0.2, 1.0, 8.0]))
         self.max_parents = int(self.rng.integers(0, 5))
-        self.rule = Score(self.kind, ess=self.ess)
+        self.support = SUPPORTS[seed % len(SUPPORTS)]
+        self.rule = Score(self.kind, ess=self.ess, support=self.support)
         self.data = holed_table(self.rows, self.card)
 
     def learn(self, **options):
@@ -46,6 +49,7 @@ class Instance:
             self.max_parents,
             self.kind,
             self.ess,
+            support=self.support,
             completed_tables=completed_tables,
         )
         return score
@@ -73,7 +77,7 @@ class Instance:
         seen = ~self.data.missing_mask
         assert result.completed.is_complete
         assert (result.completed.codes[seen] == self.data.codes[seen]).all()
-        again = dag_score(result.dag, result.completed, score=self.rule)
+        again = pair_score(self.data, result.dag, result.completed, self.rule)
         assert result.score == pytest.approx(again, abs=1e-8)
         assert max(map(len, result.dag.parents)) <= self.max_parents
 
@@ -317,9 +321,9 @@ def test_equal_starts_are_tried_once():
         ({"locality": 1.5}, "locality must be an integer >= 1. Got 1.5"),
         ({"locality": True}, "locality must be an integer >= 1. Got True"),
         ({"restarts": -1}, "restarts must be an integer >= 0. Got -1"),
-        ({"starts": ("best",)}, "starts must be among mode, em, random. Got 'best'"),
+        ({"starts": ("best",)}, "starts must be among mode, examples, em, random. Got"),
         ({"starts": "mode"}, "starts must be a tuple of names. Got 'mode'"),
-        ({"starts": ()}, "there is no start. Name at least one of mode, em, random"),
+        ({"starts": ()}, "there is no start. Name at least one of mode, examples, em"),
         ({"starts": ("random",), "restarts": 0}, "there is no start"),
         ({"solver": "magic"}, "Got 'magic'"),
         ({"time_limit": -1.0}, "time_limit must be a number of seconds > 0"),
@@ -380,7 +384,8 @@ def test_alternating_with_any_solver_gives_a_consistent_pair(solver):
     assert result.method == "local"
     assert result.bound == np.inf
     assert result.locality is None
-    assert result.score == pytest.approx(dag_score(result.dag, result.completed))
+    again = pair_score(data, result.dag, result.completed)
+    assert result.score == pytest.approx(again)
     seen = ~data.missing_mask
     assert (result.completed.codes[seen] == data.codes[seen]).all()
     scores = [entry.score for entry in result.trace]
@@ -429,8 +434,8 @@ def test_margins_are_what_one_cell_alone_would_cost(seed):
             other = codes.copy()
             other[cell.row, v] = state
             table = instance.data.with_codes(other)
-            drops[label] = result.score - dag_score(
-                result.dag, table, score=instance.rule
+            drops[label] = result.score - pair_score(
+                instance.data, result.dag, table, instance.rule
             )
         if not drops:
             assert (cell.margin, cell.runner_up) == (np.inf, None)

@@ -2,27 +2,42 @@
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support import oracle
+from support.pairs import pair_score
 from support.strategies import incomplete_tables
 
 from bayesmend import Dag, IncompleteData
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.formats.jkl import read_jkl
 from bayesmend.graph.constraints import Constraints
-from bayesmend.learning.reduction import reduce_to_complete, solve_reduction
+from bayesmend.learning import reduction as package
+from bayesmend.learning.reduction import solve_reduction
 from bayesmend.learning.reduction.assembly import distinct_names
 from bayesmend.learning.reduction.variants import Scope, count_columns, variants_of
 from bayesmend.outcome import Certificate
-from bayesmend.score import Score, dag_score
+from bayesmend.score import FamilyScorer, Score
 from bayesmend.structure import Solution, solve
-from bayesmend.structure.candidates import candidate_parents
+from bayesmend.structure.candidates import candidate_parents, candidates_from
 
 KINDS = st.sampled_from(["bdeu", "bic", "k2"])
+# Of every reduction here, and of its twins.
+SUPPORT = 0.1
+best_pair = partial(oracle.best_pair, support=SUPPORT)
+oracle_reduction = partial(oracle.reduction, support=SUPPORT)
+
+
+def reduce_to_complete(data, **options):
+    if not isinstance(options.get("score"), Score):
+        options["support"] = SUPPORT
+    return package.reduce_to_complete(data, **options)
+
+
 LIMITS = st.integers(0, 4)
 SIZES = st.sampled_from([0.5, 1.0, 10.0])
 
@@ -79,15 +94,18 @@ def fill(rows, card, generator):
 @given(incomplete_tables(), LIMITS, KINDS, SIZES)
 def test_the_best_graph_is_the_best_pair(table, max_parents, kind, ess):
     rows, card = table
-    best, _, _ = oracle.best_pair(rows, card, max_parents, kind, ess)
+    best, _, _ = best_pair(rows, card, max_parents, kind, ess)
     data = make_data(rows, card)
     reduction = reduce_to_complete(
-        data, score=Score(kind, ess=ess), max_parents=max_parents, n_threads=1
+        data,
+        score=Score(kind, ess=ess, support=SUPPORT),
+        max_parents=max_parents,
+        n_threads=1,
     )
     result = solve_reduction(reduction, solver="subsets", n_threads=1)
     assert result.status == "optimal"
     assert result.score == pytest.approx(best, abs=1e-8)
-    check_pair(data, result, Score(kind, ess=ess), max_parents)
+    check_pair(data, result, Score(kind, ess=ess, support=SUPPORT), max_parents)
 
 
 def check_pair(data, result, rule, max_parents):
@@ -95,9 +113,8 @@ def check_pair(data, result, rule, max_parents):
     assert result.completed.is_complete
     assert (result.completed.codes[is_seen] == data.codes[is_seen]).all()
     assert max(map(len, result.dag.parents)) <= max_parents
-    assert dag_score(result.dag, result.completed, score=rule) == pytest.approx(
-        result.score, abs=1e-8
-    )
+    again = pair_score(data, result.dag, result.completed, rule)
+    assert again == pytest.approx(result.score, abs=1e-8)
 
 
 @settings(max_examples=12)
@@ -105,7 +122,7 @@ def check_pair(data, result, rule, max_parents):
 def test_integer_programming_finds_the_best_pair_where_variables_are_many(table, kind):
     rows, card = table
     assume(n_variables(rows, card) > 14)
-    best, _, _ = oracle.best_pair(rows, card, 2, kind)
+    best, _, _ = best_pair(rows, card, 2, kind)
     reduction = reduce_to_complete(make_data(rows, card), score=kind, max_parents=2)
     result = solve_reduction(reduction, solver="ilp", seed=1)
     assert result.status == "optimal"
@@ -116,8 +133,8 @@ def test_integer_programming_finds_the_best_pair_where_variables_are_many(table,
 @given(incomplete_tables(max_vars=3, size=64), KINDS, st.sampled_from([-3.0, 0.7]))
 def test_scores_of_any_sign_keep_the_gadgets_working(table, kind, arc_penalty):
     rows, card = table
-    rule = Score(kind, arc_penalty=arc_penalty)
-    best, _, _ = oracle.best_pair(rows, card, 2, kind, penalty=arc_penalty)
+    rule = Score(kind, arc_penalty=arc_penalty, support=SUPPORT)
+    best, _, _ = best_pair(rows, card, 2, kind, penalty=arc_penalty)
     reduction = reduce_to_complete(make_data(rows, card), score=rule, max_parents=2)
     result = solve_reduction(reduction, solver="subsets")
     assert result.score == pytest.approx(best, abs=1e-8)
@@ -128,7 +145,7 @@ def test_scores_of_any_sign_keep_the_gadgets_working(table, kind, arc_penalty):
 def test_weights_count(table, kind, seed):
     rows, card = table
     weights = np.random.default_rng(seed).integers(0, 7, len(rows)) / 2
-    best, _, _ = oracle.best_pair(rows, card, 2, kind, weights=weights.tolist())
+    best, _, _ = best_pair(rows, card, 2, kind, weights=weights.tolist())
     data = make_data(rows, card, weights=weights)
     result = solve_reduction(reduce_to_complete(data, score=kind, max_parents=2))
     assert result.score == pytest.approx(best, abs=1e-8)
@@ -150,7 +167,7 @@ def test_constraints_hold_and_the_rest_is_the_best(table, kind, seed):
             and not must_not[child] & set(parents)
         )
 
-    best, _, _ = oracle.best_pair(rows, card, 3, kind, allowed=allowed)
+    best, _, _ = best_pair(rows, card, 3, kind, allowed=allowed)
     constraints = Constraints(
         required=[(f"v{p}", f"v{c}") for c in range(len(card)) for p in must[c]],
         forbidden=[(f"v{p}", f"v{c}") for c in range(len(card)) for p in must_not[c]],
@@ -187,7 +204,7 @@ def test_all_candidates_are_those_of_the_paper(table, max_parents, kind):
     reduction = reduce_to_complete(
         make_data(rows, card), score=kind, max_parents=max_parents, prune=False
     )
-    expected = oracle.reduction(rows, card, max_parents, kind)
+    expected = oracle_reduction(rows, card, max_parents, kind)
     assert_same_candidates(as_triples(reduction), expected, reduction.penalty)
     n_gadgets = 2 * (n_variables(rows, card) - len(card))
     assert reduction.parent_sets.n_sets == reduction.n_columns + n_gadgets
@@ -208,7 +225,7 @@ def test_the_gadget_of_the_papers_example():
 
 def test_the_transformed_problem_has_the_best_pair_by_plain_recursion():
     rows, card = [[0, 0], [1, 1], [1, None], [None, 0]], [2, 3]
-    best, _, _ = oracle.best_pair(rows, card, 1, "bdeu")
+    best, _, _ = best_pair(rows, card, 1, "bdeu")
     reduction = reduce_to_complete(make_data(rows, card), max_parents=1)
     sets = reduction.parent_sets
     families = [
@@ -226,7 +243,8 @@ def test_lambda_outweighs_every_choice_of_the_original_variables(
 ):
     rows, card = table
     reduction = reduce_to_complete(
-        make_data(rows, card), score=Score(kind, arc_penalty=arc_penalty)
+        make_data(rows, card),
+        score=Score(kind, arc_penalty=arc_penalty, support=SUPPORT),
     )
     scores = [
         [score for score, _ in reduction.parent_sets.of(i)] for i in range(len(card))
@@ -265,9 +283,10 @@ def test_under_one_completion_it_is_the_plain_problem(table, max_parents, kind, 
     reduction = reduce_to_complete(data, score=kind, max_parents=max_parents)
     filled = fill(rows, card, np.random.default_rng(seed))
     completed = make_data(filled, card)
-    plain = candidate_parents(
-        completed, score=kind, max_parents=max_parents, search="all"
-    )
+    rule = Score(kind, support=SUPPORT)
+    scorer = FamilyScorer.completed(data, completed, score=rule, n_threads=1)
+    rules = Constraints().rules(data.names, max_parents=max_parents)
+    plain = candidates_from(scorer, rules, search="all")
     restricted = reduction.restrict(completed)
     for i in range(len(card)):
         mine, theirs = (dict(map(reversed, s.of(i))) for s in (restricted, plain))
@@ -336,7 +355,7 @@ def test_locality_keeps_exactly_the_ball_inside_each_family(
         locality=locality,
         prune=False,
     )
-    expected = oracle.reduction(rows, card, max_parents, kind, near=(base, locality))
+    expected = oracle_reduction(rows, card, max_parents, kind, near=(base, locality))
     assert_same_candidates(as_triples(reduction), expected, reduction.penalty)
     n_gadgets = 2 * (n_variables(rows, card) - len(card))
     assert reduction.parent_sets.n_sets == reduction.n_columns + n_gadgets
@@ -363,9 +382,9 @@ def test_the_best_local_pair_is_found_and_is_no_worse_than_the_ball(
         locality=locality,
     )
     result = solve_reduction(reduction, solver="subsets")
-    best, _, _ = oracle.best_pair(rows, card, 2, kind, near=(base, locality))
+    best, _, _ = best_pair(rows, card, 2, kind, near=(base, locality))
     ball = list(oracle.completions_within(rows, card, base, locality))
-    in_ball, _, _ = oracle.best_pair(rows, card, 2, kind, completed_tables=ball)
+    in_ball, _, _ = best_pair(rows, card, 2, kind, completed_tables=ball)
     assert result.score == pytest.approx(best, abs=1e-8)
     assert result.score >= in_ball - 1e-8
 
@@ -406,7 +425,7 @@ def test_what_is_encoded_decodes_to_the_same_completion_and_no_less_score(
         reduce_to_complete(data, score=kind, prune=prune) for prune in (False, True)
     )
     again = full.decode(full.encode(dag, completed))
-    score = dag_score(dag, completed, score=kind)
+    score = pair_score(data, dag, completed, Score(kind, support=SUPPORT))
     assert (again.dag, again.completed) == (dag, completed)
     assert again.score == pytest.approx(score, abs=1e-8)
     cheaper = pruned.decode(pruned.encode(dag, completed))
@@ -554,11 +573,11 @@ def lonely(sets, poor):
 
 @pytest.mark.parametrize("solver", ["auto", "subsets", "ilp", "order"])
 def test_every_solver_gives_a_pair_and_a_true_bound(small, solver):
-    best, _, _ = oracle.best_pair(SMALL, [2, 2, 2], 2, "bdeu")
+    best, _, _ = best_pair(SMALL, [2, 2, 2], 2, "bdeu")
     result = solve_reduction(small, solver=solver, seed=1)
     assert result.score <= best + 1e-6
     assert result.bound >= best - 1e-6
-    check_pair(small.data, result, Score("bdeu"), 2)
+    check_pair(small.data, result, Score("bdeu", support=SUPPORT), 2)
 
 
 def test_an_answer_worse_than_the_start_gives_way_to_it(small, monkeypatch):
@@ -578,7 +597,7 @@ def test_an_answer_worse_than_the_start_gives_way_to_it(small, monkeypatch):
     monkeypatch.setattr("bayesmend.learning.reduction.solve.solve", stopped)
     result = solve_reduction(small, seed=1)
     assert result.certificate == "bounded"
-    check_pair(small.data, result, Score("bdeu"), 2)
+    check_pair(small.data, result, Score("bdeu", support=SUPPORT), 2)
 
 
 def test_progress_is_told_scores_without_penalties(small):

@@ -22,7 +22,7 @@ from bayesmend.learning.augment.local import (
     threads_for,
 )
 from bayesmend.learning.augment.problem import PatternProblem
-from bayesmend.learning.augment.starts import list_starts
+from bayesmend.learning.augment.starts import list_starts, usual_starts
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.support import told_of_support
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
@@ -109,7 +109,7 @@ def learn_exact(
     starts = list_starts(
         problem,
         restarts=restarts,
-        starts=("mode", "random"),
+        starts=usual_starts(problem.score),
         given=None,
         generator=generator,
     )
@@ -117,7 +117,7 @@ def learn_exact(
     try:
         augmenter = problem.augmenter(search.time_for_tables())
     except TimeoutError:
-        found = search.hurried(starts, rules, max_parents, generator)
+        found = search.hurried(starts, generator)
         return replace(found, method="exact")
     options = _core.ExactOptions(
         locality=locality,

@@ -24,15 +24,15 @@ from bayesmend.graph.constraints import Constraints, ConstraintsLike
 from bayesmend.graph.dag import Dag
 from bayesmend.learning.augment.answer import assemble, note_of, trace_of
 from bayesmend.learning.augment.problem import Completion, PatternProblem, program_bytes
-from bayesmend.learning.augment.starts import Start, list_starts
+from bayesmend.learning.augment.starts import Start, list_starts, usual_starts
 from bayesmend.learning.completion import checked_completion
 from bayesmend.learning.result import LearnResult, Step
 from bayesmend.learning.support import told_of_support
 from bayesmend.outcome import Certificate, Stopped
-from bayesmend.score import Score
+from bayesmend.score import FamilyScorer, Score
 from bayesmend.seed import Seed, as_generator
-from bayesmend.structure.learn import learn_structure
-from bayesmend.structure.solve import Solver
+from bayesmend.structure.learn import find_structure
+from bayesmend.structure.solve import Solver, check_solver
 
 __all__ = ["EXACT_VARS", "LocalSearch", "check_program", "learn_local", "threads_for"]
 
@@ -75,11 +75,12 @@ def learn_local(
     restarts : int, default=10
         Number of starts drawn at random: in turn from the observed marginals and from
         equal shares, since a value may be missing because it is rare.
-    starts : tuple of {"mode", "em", "random"}, optional
-        By default modes and draws, and ``em`` first where structures are not found by
-        the dynamic programme: there it leads further than any number of draws.
-        ``mode``: the most frequent state of each variable. ``em``: the most probable
-        completion after expectation-maximisation. ``random``: see `restarts`.
+    starts : tuple of {"mode", "examples", "em", "random"}, optional
+        By default all but ``em``, and that first where structures are not found by the
+        dynamic programme: there it leads further than any number of draws. ``mode``:
+        the most frequent state of each variable. ``examples``: the most frequent state
+        among observed rows that are alike; not without `support`. ``em``: the most
+        probable completion after expectation-maximisation. ``random``: see `restarts`.
     start : IncompleteData, frame, array, mapping or path, optional
         A completion of your own, tried first; an array of ``uint8`` holds its codes.
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
@@ -108,6 +109,7 @@ def learn_local(
     clock = Clock(time_limit)
     check_integer("locality", locality, 1)
     check_integer("restarts", restarts, 0)
+    check_solver(solver)
     rules = Constraints.of(constraints)
     table = IncompleteData.from_table(data, **reading)
     rule = Score.of(score, ess=ess, support=support)
@@ -116,7 +118,7 @@ def learn_local(
     )
     generator = as_generator(seed)
     is_certifying = uses_program(solver, table.n_vars)
-    usual: tuple[Start, ...] = ("mode", "random")
+    usual = usual_starts(rule)
     if not is_certifying:
         usual = ("em", *usual)
     completions = list_starts(
@@ -131,11 +133,11 @@ def learn_local(
         problem, clock, check_integer("n_threads", n_threads), progress
     )
     if not is_certifying:
-        return search.alternating(completions, solver, rules, max_parents, generator)
+        return search.alternating(completions, solver, generator)
     try:
         augmenter = problem.augmenter(search.time_for_tables())
     except TimeoutError:
-        return search.hurried(completions, rules, max_parents, generator)
+        return search.hurried(completions, generator)
     return search.certified(augmenter, completions, int(locality))
 
 
@@ -174,14 +176,10 @@ class LocalSearch:
     def hurried(
         self,
         starts: NDArray[np.uint8],
-        constraints: Constraints,
-        max_parents: int,
         generator: np.random.Generator,
     ) -> LearnResult:
         """Climb from the first start, when the tables of all families came too late."""
-        reached = self.alternating(
-            starts[:1], "greedy", constraints, max_parents, generator
-        )
+        reached = self.alternating(starts[:1], "greedy", generator)
         note = "no time for the tables of all families: only hill climbing was done"
         return replace(
             reached,
@@ -229,19 +227,10 @@ class LocalSearch:
         self,
         starts: NDArray[np.uint8],
         solver: Solver,
-        constraints: Constraints,
-        max_parents: int,
         generator: np.random.Generator,
     ) -> LearnResult:
         """Alternate between structure and completion until neither step helps."""
-        how: dict[str, Any] = {
-            "score": self.problem.score,
-            "max_parents": max_parents,
-            "solver": solver,
-            "constraints": constraints,
-            "seed": generator,
-            "n_threads": self.n_threads,
-        }
+        how: dict[str, Any] = {"solver": solver, "seed": generator}
         best: _Reached | None = None
         best_start = 0
         for number, start in enumerate(starts):
@@ -306,8 +295,15 @@ class LocalSearch:
         left: float | None,
     ) -> _Reached:
         """Take one structure step and one completion step."""
-        found = learn_structure(
-            self.problem.completed(completion),
+        problem = self.problem
+        found = find_structure(
+            FamilyScorer.completed(
+                problem.data,
+                problem.completed(completion),
+                score=problem.score,
+                n_threads=self.n_threads,
+            ),
+            problem.rules,
             time_limit=None if left is None else max(left / 2, 0.05),
             **how,
         )

@@ -12,11 +12,22 @@ from bayesmend.data.table import IncompleteData
 from bayesmend.errors import InferenceError, ParameterError
 from bayesmend.learning.augment.problem import Completion, PatternProblem
 from bayesmend.learning.em import complete_by_em
+from bayesmend.learning.examples import complete_by_examples
 from bayesmend.learning.starts import check_starts, observed_shares
+from bayesmend.score import Score
 
-__all__ = ["Start", "list_starts"]
+__all__ = ["Start", "list_starts", "usual_starts"]
 
-Start = Literal["mode", "em", "random"]
+Start = Literal["mode", "examples", "em", "random"]
+
+
+def usual_starts(score: Score) -> tuple[Start, ...]:
+    """Return the kinds of starts that always pay.
+
+    Where rows without an example cost something, a search needs a start that has
+    examples: it will not find its way from one that has none.
+    """
+    return ("examples", "mode", "random") if score.support > 0 else ("mode", "random")
 
 
 def list_starts(
@@ -36,7 +47,7 @@ def list_starts(
         The problem.
     restarts : int
         Number of draws from the observed marginals, where ``random`` is among `starts`.
-    starts : tuple of {"mode", "em", "random"}
+    starts : tuple of {"mode", "examples", "em", "random"}
         Which kinds to use.
     given : IncompleteData or None
         A completion of the user's, which comes first.
@@ -54,12 +65,16 @@ def list_starts(
         expected = _expected(problem, time_limit)
         if expected is not None:
             found.append(expected)
+    if "examples" in starts:
+        most = int(problem.rules.limit.max(initial=0))
+        found.append(problem.completion_of(complete_by_examples(problem.data, most)))
     if "mode" in starts:
         found.append(_mode(problem, frequencies))
     if "random" in starts:
         found += list(_draw(problem, frequencies, restarts, generator))
     if not found:
-        msg = "there is no start. Name at least one of mode, em, random in starts."
+        names = ", ".join(get_args(Start))
+        msg = f"there is no start. Name at least one of {names} in starts."
         raise ParameterError(msg)
     return _distinct(found)
 

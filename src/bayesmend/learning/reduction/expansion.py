@@ -220,22 +220,33 @@ class _VariantScorer:
             np.arange(len(wide) + 1, dtype=np.int64) * (wide.shape[1] - 1),
             np.ascontiguousarray(index[:, 1:]).ravel(),
         )
-        scorer = FamilyScorer(
-            self._table(used), score=self._score, n_threads=self._n_threads
+        owner = np.searchsorted(self._offsets, used, side="right") - 1
+        scorer = FamilyScorer.completed(
+            self._table(owner, np.asfortranarray(self._data.codes[:, owner])),
+            self._table(owner, self._filled(owner, used)),
+            score=self._score,
+            n_threads=self._n_threads,
         )
         return scorer.families(families)
 
-    def _table(self, used: NDArray[np.intp]) -> IncompleteData:
-        data = self._data
-        owner = np.searchsorted(self._offsets, used, side="right") - 1
+    def _filled(
+        self, owner: NDArray[np.intp], used: NDArray[np.intp]
+    ) -> NDArray[np.uint8]:
         codes = np.asfortranarray(self._codes[:, owner])
         for variable in np.unique(owner):
             mine = np.flatnonzero(owner == variable)
             own = self._variants[variable].codes[used[mine] - self._offsets[variable]]
             codes[np.ix_(self._rows[variable], mine)] = own.T
+        return codes
+
+    def _table(
+        self, owner: NDArray[np.intp], codes: NDArray[np.uint8]
+    ) -> IncompleteData:
+        """Make a table of columns that belong to variables of the data."""
+        data = self._data
         codes.flags.writeable = False
         return IncompleteData(
-            tuple(map(str, range(len(used)))),
+            tuple(map(str, range(len(owner)))),
             tuple(data.states[v] for v in owner),
             codes,
             data.weights,
