@@ -5,6 +5,9 @@ import pytest
 import bayesmend as bm
 from experiments.waves import VARIANTS, draw_survey
 
+# Some structures tell the waves apart all the same, and say so.
+pytestmark = pytest.mark.filterwarnings("ignore::bayesmend.errors.SupportWarning")
+
 # What each method takes beside the table: proofs of these tables take for ever.
 METHODS = {
     "local": {},
