@@ -4,10 +4,12 @@ import gzip
 from pathlib import Path
 
 import pytest
+from support.child import run_child
 
-from bayesmend import IncompleteData, load_network, write_network
+from bayesmend import IncompleteData, load_network, read_network, write_network
 from bayesmend._files import file_suffix, unpack, write_chunks, write_text
 from bayesmend.errors import DataError
+from bayesmend.formats import read_jkl
 
 
 @pytest.mark.parametrize(
@@ -45,6 +47,52 @@ def test_a_packed_file_is_the_same_every_time(tmp_path):
 def test_what_is_not_wholly_packed_is_refused(content):
     with pytest.raises(gzip.BadGzipFile):
         unpack(content)
+
+
+def test_parts_packed_one_by_one_are_joined():
+    parts = [f"part {i}".encode() for i in range(5000)]
+    packed = b"".join(gzip.compress(part, mtime=0) for part in parts)
+    assert unpack(packed + b"\0" * 9) == b"".join(parts)
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("net.bif.gz", read_network),
+        ("net.json.gz", read_network),
+        ("net.xmlbif.gz", read_network),
+        ("net.graphml.gz", read_network),
+        ("sets.jkl.gz", read_jkl),
+        ("table.csv.gz", IncompleteData.from_csv),
+        ("table.tsv.gz", IncompleteData.from_table),
+    ],
+)
+def test_a_packed_file_grows_to_a_stated_size(name, read, tmp_path, monkeypatch):
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(b"a" * 10**6))
+    monkeypatch.setenv("BAYESMEND_MAX_UNPACKED", "999999")
+    message = (
+        f"{name} unpacks to more than 999,999 bytes. Unpack it first, or raise the "
+        "environment variable BAYESMEND_MAX_UNPACKED."
+    )
+    with pytest.raises(DataError, match=message):
+        read(path)
+
+
+def test_no_more_is_unpacked_than_is_allowed(monkeypatch):
+    monkeypatch.setenv("BAYESMEND_MAX_UNPACKED", str(2**26))
+    script = """
+        import gzip
+        from bayesmend._files import unpack
+        zeros = gzip.compress(bytes(2**24))
+        before = peak()
+        try:
+            unpack(zeros * 100)
+        except bm.errors.DataError as error:
+            assert "more than 67,108,864 bytes" in str(error)
+        print(peak() - before < 150)
+    """
+    assert run_child(script) == "True"
 
 
 @pytest.mark.parametrize(

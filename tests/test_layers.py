@@ -27,6 +27,7 @@ LAYERS = [
     "seed",
     "_warn",
     "_checks",
+    "_limits",
     "_files",
     "_clock",
     "_progress",

@@ -1,6 +1,7 @@
 """Files: what their names say, packed or not, and written whole or not at all."""
 
 import gzip
+import io
 import os
 import tempfile
 import zlib
@@ -8,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeAlias
 
+from bayesmend._limits import max_unpacked
 from bayesmend.errors import DataError
 
 __all__ = ["PathLike", "file_suffix", "unpack", "write_chunks", "write_text"]
@@ -26,12 +28,26 @@ def file_suffix(path: PathLike) -> str:
     return Path(Path(path).name.lower().removesuffix(".gz")).suffix
 
 
-def unpack(content: bytes) -> bytes:
-    """Return what gzip packed, or raise ``gzip.BadGzipFile`` if a part is lost."""
-    try:
-        return gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise gzip.BadGzipFile(str(error)) from None
+def unpack(content: bytes, name: str = "the file") -> bytes:
+    """Return what gzip packed, or raise ``gzip.BadGzipFile`` if a part is lost.
+
+    ``DataError`` where it is more than `max_unpacked` allows; no more is unpacked then.
+    """
+    most, n_bytes, chunks = max_unpacked(), 0, []
+    with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
+        try:
+            while n_bytes <= most and (chunk := packed.read(2**20)):
+                chunks.append(chunk)
+                n_bytes += len(chunk)
+        except (OSError, EOFError, zlib.error) as error:
+            raise gzip.BadGzipFile(str(error)) from None
+    if n_bytes > most:
+        msg = (
+            f"{name} unpacks to more than {most:,} bytes. Unpack it first, or raise "
+            "the environment variable BAYESMEND_MAX_UNPACKED."
+        )
+        raise DataError(msg)
+    return b"".join(chunks)
 
 
 def write_text(path: PathLike, text: str) -> None:

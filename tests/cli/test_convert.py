@@ -78,3 +78,10 @@ def test_a_malformed_network_says_where(tmp_path):
     assert f"{path}, line " in message or "bad.bif, line " in message
     message = fails(1, "convert", "-", tmp_path / "out.json", stdin=path.read_text())
     assert "<stdin>, line " in message
+
+
+@pytest.mark.parametrize("content", [b"\x1f\x8b", gzip.compress(b"network x")[:-3]])
+def test_a_broken_gzip_stream_on_stdin_is_an_error(content):
+    message = fails(1, "convert", "-", "-", "--to", "json", stdin=content)
+    assert "<stdin>" in message
+    assert "no complete gzip file" in message

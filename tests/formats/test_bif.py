@@ -1,9 +1,10 @@
 """BIF: the forms in use, and where errors point."""
 
 import pytest
+from support.timing import within
 
 from bayesmend import load_network
-from bayesmend.errors import FormatError, ProbabilityWarning
+from bayesmend.errors import FormatError, ParameterError, ProbabilityWarning
 from bayesmend.formats.bif import parse, render
 
 A = "variable a { type discrete [ 2 ] { n, y }; }\n"
@@ -160,10 +161,57 @@ def test_an_error_points_at_its_cause(text, line, column, problem):
 
 
 def test_a_table_beyond_memory_is_refused():
-    names = [f"v{i}" for i in range(31)]
-    text = "".join(A.replace(" a ", f" {name} ") for name in names)
-    with pytest.raises(FormatError, match="would have 2147483648 entries"):
-        parse(text + f"probability ( v0 | {', '.join(names[1:])} ) {{ default 1 0; }}")
+    with pytest.raises(FormatError, match="'v0', which has 2,147,483,648 entries"):
+        parse(with_default(31))
+
+
+def with_default(n_vars, n_tables=1):
+    """Write a network of few bytes and large tables."""
+    names = [f"v{i}" for i in range(n_vars)]
+    parts = [A.replace(" a ", f" {name} ") for name in names]
+    for child in range(n_vars):
+        parents = names[child + 1 :] if child < n_tables else []
+        given = f" | {', '.join(parents)}" if parents else ""
+        parts.append(f"probability ( v{child}{given} ) {{ default 1 0; }}\n")
+    return "".join(parts)
+
+
+def test_a_small_file_takes_little_memory(monkeypatch):
+    assert parse(with_default(21)).cpts[0].shape == (2**20, 2)
+    # 2**23 + 2**22 entries in its first two tables
+    message = "'v1', which has 4,194,304 entries, the network has more than 10,000,000"
+    with pytest.raises(FormatError, match=message):
+        parse(with_default(23, n_tables=5))
+    monkeypatch.setenv("BAYESMEND_MAX_ENTRIES", "8")
+    with pytest.raises(FormatError, match="more than 8 in all"):
+        parse(with_default(3))
+    monkeypatch.setenv("BAYESMEND_MAX_ENTRIES", "12")
+    assert parse(with_default(3)).n_vars == 3
+    monkeypatch.setenv("BAYESMEND_MAX_ENTRIES", "-1")
+    with pytest.raises(ParameterError, match="BAYESMEND_MAX_ENTRIES must be an integ"):
+        parse(with_default(3))
+
+
+OPEN = "/* " * 30_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        A + PA + OPEN,
+        "network x { " + OPEN + "}",
+        A + "probability ( a ) { " + OPEN,
+        "variable a { type discrete [ 2 ] { " + OPEN,
+        "variable a { property " + OPEN,
+        A + "probability ( a ) { table " + OPEN.replace(" ", " 0.2 ") + " }",
+        "network x { " + "/" * 90_000,
+        "network x { " + '"' * 90_001,
+        A + "probability ( a | " + ", ".join(f"p{i}" for i in range(20_000)) + " )",
+    ],
+)
+def test_what_is_never_closed_is_noticed_at_once(text):
+    with within(1.0), pytest.raises(FormatError):
+        parse(text)
 
 
 def test_too_many_parents_are_refused():

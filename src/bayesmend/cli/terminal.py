@@ -4,7 +4,6 @@ The result of a command goes to stdout, everything else to stderr. Files appear 
 or not at all, and replace nothing unless told to.
 """
 
-import gzip
 import json
 import shlex
 import shutil
@@ -12,6 +11,7 @@ import sys
 import tempfile
 import traceback
 import warnings
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -251,7 +251,11 @@ def table_suffix(content: bytes) -> str:
 def network_suffix(content: bytes) -> str:
     """Tell the format of a network by its first bytes."""
     if content.startswith(b"\x1f\x8b"):
-        return network_suffix(gzip.decompress(content)) + ".gz"
+        try:
+            start = zlib.decompressobj(wbits=31).decompress(content, 4096)
+        except zlib.error:  # the reader will say so
+            start = b""
+        return network_suffix(start) + ".gz"
     start = content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"{"):
         return ".json"

@@ -116,7 +116,7 @@ def read_bytes(path: Path) -> bytes:
     if not content.startswith(b"\x1f\x8b"):
         return content
     try:
-        return unpack(content)
+        return unpack(content, path.name)
     except gzip.BadGzipFile as error:
         message = f"{path.name} is not a complete gzip file. Compress it again."
         raise DataError(message) from error

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._limits import max_entries
 from bayesmend._warn import warn
 from bayesmend.data.encode import check_labels
 from bayesmend.data.states import Label
@@ -14,7 +15,7 @@ from bayesmend.errors import DataError, ProbabilityWarning
 from bayesmend.formats.text import Source
 from bayesmend.graph.dag import Dag, find_cycle
 from bayesmend.network.cpt import EXACT, fold
-from bayesmend.network.network import MAX_ENTRIES, Network
+from bayesmend.network.network import Network
 
 __all__ = [
     "Family",
@@ -69,19 +70,25 @@ def check_family(
     family: Sequence[tuple[str, int]],
 ) -> tuple[int, ...]:
     """Check a child and its parents, given with positions; return their card."""
-    for i, (name, where) in enumerate(family):
+    seen: set[str] = set()
+    for name, where in family:
         if name not in variables:
             source.fail(f"no variable named {name!r} is declared.", where)
-        if any(name == other for other, _ in family[:i]):
+        if name in seen:
             source.fail(f"variable {name!r} occurs twice in this family.", where)
+        seen.add(name)
     child, where = family[0]
     if child in families:
         source.fail(f"variable {child!r} has a second table here.", where)
     if len(family) > MAX_PARENTS + 1:
         source.fail(f"variable {child!r} has more than {MAX_PARENTS} parents.", where)
     card = tuple(len(variables[name].states) for name, _ in family)
-    if math.prod(card) > MAX_ENTRIES:
-        msg = f"the table of {child!r} would have {math.prod(card)} entries: too many."
+    if not source.tables.take(math.prod(card)):
+        msg = (
+            f"with the table of {child!r}, which has {math.prod(card):,} entries, the "
+            f"network has more than {max_entries():,} in all. Raise the environment "
+            "variable BAYESMEND_MAX_ENTRIES if you trust the file."
+        )
         source.fail(msg, where)
     return card
 

@@ -42,7 +42,7 @@ UNESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 ESCAPED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", re.ASCII)
 BLOCK = re.compile(
-    r'(?:[^}"/]++|"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|/)*+\}', re.DOTALL
+    r'(?:[^}"/]++|"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|/(?!\*))*+\}', re.DOTALL
 )
 PUNCTUATION = frozenset("{}()[]|,;")
 
@@ -160,6 +160,8 @@ class _Parser:
         skipped = SKIP.match(text, self.end)
         assert skipped is not None
         self.start = skipped.end()
+        if text.startswith("/*", self.start):
+            self.source.fail("this comment is not closed by '*/'.", self.start)
         match = TOKEN.match(text, self.start)
         if match is None:
             if self.start < len(text):
@@ -352,15 +354,16 @@ class _Parser:
         card: tuple[int, ...],
     ) -> NDArray[np.float64]:
         n_configs = math.prod(card[1:])
-        if len(rows) < n_configs:
-            if default is None:
-                missing = next(i for i in range(n_configs) if i not in rows)
-                msg = (
-                    f"{child[0]!r} has no probabilities for "
-                    f"{n_configs - len(rows)} of {n_configs} configurations of its "
-                    f"parents (the first is number {missing}). Add them, or 'default'."
-                )
-                self.source.fail(msg, child[1])
-            rows = {config: rows.get(config, default) for config in range(n_configs)}
-        table = np.array([rows[config] for config in range(n_configs)])
+        if len(rows) < n_configs and default is None:
+            missing = next(i for i in range(n_configs) if i not in rows)
+            msg = (
+                f"{child[0]!r} has no probabilities for "
+                f"{n_configs - len(rows)} of {n_configs} configurations of its "
+                f"parents (the first is number {missing}). Add them, or 'default'."
+            )
+            self.source.fail(msg, child[1])
+        table = np.empty((n_configs, card[0]))
+        table[:] = 0.0 if default is None else default
+        if rows:
+            table[list(rows)] = list(rows.values())
         return unfold(table, card[1:])

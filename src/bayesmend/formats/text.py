@@ -1,14 +1,27 @@
 """Text as the formats see it: where each character stands."""
 
 import gzip
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
 from bayesmend._files import PathLike, unpack
+from bayesmend._limits import max_entries
 from bayesmend.errors import FormatError
 
 __all__ = ["Source", "read_source"]
+
+
+@dataclass(slots=True)
+class Budget:
+    """Entries that the tables of a network may still have."""
+
+    left: int
+
+    def take(self, n_entries: int) -> bool:
+        """Take entries for one table, and tell whether there were enough left."""
+        self.left -= n_entries
+        return self.left >= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +30,7 @@ class Source:
 
     text: str
     name: str = "<text>"
+    tables: "Budget" = field(default_factory=lambda: Budget(max_entries()))
 
     def fail(self, problem: str, offset: int) -> NoReturn:
         """Raise an error that points at a character of the text."""
@@ -41,7 +55,7 @@ def read_source(path: PathLike) -> Source:
     name = str(path)
     if path.suffix.lower() == ".gz":
         try:
-            content = unpack(content)
+            content = unpack(content, name)
         except gzip.BadGzipFile as error:
             problem = f"the file is no complete gzip file ({error})."
             raise FormatError(problem, name, 1, 1) from None
