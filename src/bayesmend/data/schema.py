@@ -1,9 +1,16 @@
 """What was made of each column of a table when it was read."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias, get_args
+
+import numpy as np
 
 from bayesmend.data.discretize import Discretization
+from bayesmend.data.numbers import date_number
+from bayesmend.data.states import is_number_text, number_of_text
+from bayesmend.errors import DataError
 
 __all__ = ["ColumnRole", "Role", "Schema"]
 
@@ -54,3 +61,78 @@ class Schema:
     def of(self, *roles: Role) -> tuple[ColumnRole, ...]:
         """Return the columns that have one of some roles."""
         return tuple(column for column in self.columns if column.role in roles)
+
+    def interval_of(self, name: str, value: Any) -> str | None:
+        """Return the interval of a number or date, as text; None when there is none.
+
+        Examples
+        --------
+        >>> schema = Schema((), Discretization.from_cuts({"age": [34, 47]}))
+        >>> schema.interval_of("age", 45), schema.interval_of("age", "?")
+        ('34<x<=47', None)
+        """
+        rule = self.discretization
+        if rule is None or name not in rule.names:
+            return None
+        known = rule.numbers_of(name)
+        if known is not None and known.kind == "date":
+            number = date_number(value)
+        elif isinstance(value, str):
+            number = number_of_text(value) if is_number_text(value) else math.nan
+        else:
+            is_number = isinstance(value, (int, float, np.integer, np.floating))
+            number = float(value) if is_number else math.nan
+        if isinstance(value, (bool, np.bool_)) or not math.isfinite(number):
+            return None
+        code = int(rule.codes(name, np.array([number]))[0])
+        return rule.labels(name)[code]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the roles of columns and the cut points in plain types, for JSON."""
+        return {
+            "columns": [
+                {
+                    "name": column.name,
+                    "role": column.role,
+                    "dtype": column.dtype,
+                    "reason": column.reason,
+                }
+                for column in self.columns
+            ],
+            "discretization": None
+            if self.discretization is None
+            else self.discretization.to_dict(),
+            "normalise": self.normalise,
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Any) -> Self:
+        """Read what :meth:`to_dict` returns.
+
+        Examples
+        --------
+        >>> schema = Schema((ColumnRole("id", "pass-through", "int64", "identifier"),))
+        >>> Schema.from_dict(schema.to_dict()) == schema
+        True
+        """
+        listed = plain.get("columns") if isinstance(plain, Mapping) else None
+        if not isinstance(listed, list):
+            message = "a schema must list its columns."
+            raise DataError(message)
+        rule = plain.get("discretization")
+        return cls(
+            tuple(_column(entry) for entry in listed),
+            None if rule is None else Discretization.from_dict(rule),
+            plain.get("normalise") is True,
+        )
+
+
+def _column(entry: Any) -> ColumnRole:
+    known = entry if isinstance(entry, Mapping) else {}
+    texts = [known.get(key, "") for key in ("name", "role", "dtype", "reason")]
+    is_text = all(isinstance(text, str) for text in texts)
+    if not (is_text and texts[0] and texts[1] in get_args(Role)):
+        roles = ", ".join(get_args(Role))
+        message = f"a column of a schema must have a name and one of the roles {roles}."
+        raise DataError(message)
+    return ColumnRole(*texts)

@@ -86,8 +86,10 @@ def write_network(network: Network, path: PathLike) -> None:
     """Write a network; the suffix of the file says in which format.
 
     What BIF, XMLBIF, JSON and GraphML write reads back equal, except that BIF and
-    XMLBIF turn labels into text. A file of that name is replaced as a whole or not
-    at all.
+    XMLBIF turn labels into text. All four keep how the table learned from was read
+    (`Network.schema`), so that new rows are read the same way; BIF and XMLBIF in a
+    property that other readers ignore. A file of that name is replaced as a whole or
+    not at all.
 
     Parameters
     ----------

@@ -3,7 +3,8 @@ r"""BIF, the Bayesian network interchange format (version 0.15), read and writte
 Both the form of the specification (quoted names, ``table`` over the whole family with
 the last parent varying fastest and the child slowest) and the form of the well-known
 repositories (a row per parent configuration) are read; the latter is written. Commas
-between words and numbers are optional, ``property`` lines and comments are skipped.
+between words and numbers are optional, ``property`` lines and comments are skipped, but
+for the property of the network that tells how the table learned from was read.
 States are text: a number used as a label comes back as text.
 
 Words made of letters, digits, ``_``, ``.``, ``+`` and ``-`` are written as they are,
@@ -12,12 +13,14 @@ anything else in quotes, with ``\\``, ``\"``, ``\n``, ``\r`` and ``\t`` as escap
 
 import math
 import re
+from dataclasses import replace
 from itertools import product
 from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend.data.schema import Schema
 from bayesmend.data.states import Label, listing
 from bayesmend.formats.assemble import (
     Family,
@@ -28,6 +31,7 @@ from bayesmend.formats.assemble import (
     parse_numbers,
     text_labels,
 )
+from bayesmend.formats.remembered import PROPERTY, pack_schema, unpack_schema
 from bayesmend.formats.text import Source
 from bayesmend.network.cpt import unfold
 from bayesmend.network.network import Network
@@ -44,6 +48,7 @@ PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", re.ASCII)
 BLOCK = re.compile(
     r'(?:[^}"/]++|"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|/(?!\*))*+\}', re.DOTALL
 )
+SCHEMA = re.compile(rf"\bproperty\s+({PROPERTY}\s*=[^;]*);")
 PUNCTUATION = frozenset("{}()[]|,;")
 
 
@@ -95,7 +100,10 @@ def render(network: Network) -> str:
     """
     names = [_quote(name) for name in network.names]
     labels = [[_quote(label) for label in states] for states in text_labels(network)]
-    parts = ["network unknown {\n}\n"]
+    kept = ""
+    if network.schema is not None:
+        kept = f"  property {pack_schema(network.schema)};\n"
+    parts = [f"network unknown {{\n{kept}}}\n"]
     for name, states in zip(names, labels, strict=True):
         listed = f"[ {len(states)} ] {{ {', '.join(states)} }}"
         parts.append(f"variable {name} {{\n  type discrete {listed};\n}}\n")
@@ -132,6 +140,7 @@ class _Parser:
         self.is_quoted = False
         self.variables: dict[str, Variable] = {}
         self.families: dict[str, Family] = {}
+        self.schema: Schema | None = None
 
     def parse(self) -> Network:
         tables = []
@@ -142,7 +151,7 @@ class _Parser:
             elif self.token == "variable":
                 self.read_variable()
             elif self.token == "network":
-                self.skip_block()
+                self.read_network()
             else:
                 self.fail("'network', 'variable' or 'probability'")
         codes = {
@@ -152,7 +161,10 @@ class _Parser:
         for position in tables:
             self.end = position
             self.read_family(codes)
-        return assemble(self.source, self.variables, self.families)
+        network = assemble(self.source, self.variables, self.families)
+        if self.schema is None:
+            return network
+        return replace(network, schema=self.schema)
 
     def advance(self) -> bool:
         """Move to the next token; false at the end of the text."""
@@ -212,6 +224,13 @@ class _Parser:
         if block is None:
             self.source.fail(f"this {self.token} block is not closed by '}}'.", start)
         self.end = block.end()
+
+    def read_network(self) -> None:
+        start = self.end
+        self.skip_block()
+        found = SCHEMA.search(self.source.text, start, self.end)
+        if found is not None:
+            self.schema = unpack_schema(self.source, found[1], found.start(1))
 
     def skip_property(self) -> None:
         start = self.start

@@ -5,6 +5,7 @@ error says what to install.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from bayesmend._entrance import entrance
 from bayesmend._packages import require
+from bayesmend.data.schema import Schema
 from bayesmend.data.states import Label
 from bayesmend.errors import DataError
 from bayesmend.formats.assemble import text_labels
@@ -36,7 +38,8 @@ def to_networkx(graph: Network | Dag | Cpdag) -> Any:
     """Return a ``networkx.DiGraph`` whose nodes are the names of the variables.
 
     The nodes of a network carry ``states`` (a list), ``parents`` (names, the first one
-    varying fastest along the rows) and ``cpt`` (an array). An undirected edge of an
+    varying fastest along the rows) and ``cpt`` (an array); the graph of a network that
+    was learned carries its ``schema`` in plain types. An undirected edge of an
     equivalence class becomes two arcs.
 
     Examples
@@ -54,6 +57,8 @@ def to_networkx(graph: Network | Dag | Cpdag) -> Any:
             states, cpt = list(graph.states[i]), graph.cpts[i].copy()
             result.add_node(name, states=states, parents=parents, cpt=cpt)
         result.add_edges_from(dag.arcs)
+        if graph.schema is not None:
+            result.graph["schema"] = graph.schema.to_dict()
         return result
     result.add_nodes_from(graph.names)
     result.add_edges_from(graph.arcs)
@@ -94,7 +99,11 @@ def from_networkx(graph: Any) -> Network:
             msg = f"the cpt of node {name!r} does not fit its states and parents."
             raise DataError(msg)
         tables[name] = unfold(cpt, card)
-    return _arrange(dag, states, given, tables)
+    network = _arrange(dag, states, given, tables)
+    schema = graph.graph.get("schema")
+    if schema is None:
+        return network
+    return replace(network, schema=Schema.from_dict(schema))
 
 
 @entrance

@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bayesmend.formats.entries import Entry, read_entries
 from bayesmend.formats.markup import Element, escape, parse_markup
+from bayesmend.formats.remembered import read_schema
 from bayesmend.formats.text import Source
 from bayesmend.network.network import Network
 
@@ -26,6 +28,10 @@ def parse(text: str, source: str = "<text>") -> Network:
     entries = [_read_node(origin, node, keys) for node in graphs[0].all("node")]
     network = read_entries(origin, entries)
     _check_edges(origin, graphs[0], network)
+    for data in graphs[0].all("data"):
+        if keys.get(data.attributes.get("key", "")) == "schema":
+            schema = read_schema(origin, _decode(origin, data), data.where)
+            network = replace(network, schema=schema)
     return network
 
 
@@ -39,7 +45,14 @@ def render(network: Network) -> str:
         f'<key id="{key}" for="node" attr.name="{key}" attr.type="string"/>\n'
         for key in KEYS
     ]
-    parts.append('<graph edgedefault="directed">\n')
+    kept = ""
+    if network.schema is not None:
+        parts.append(
+            '<key id="schema" for="graph" attr.name="schema" attr.type="string"/>\n'
+        )
+        text = escape(json.dumps(network.schema.to_dict()))
+        kept = f'<data key="schema">{text}</data>\n'
+    parts.append(f'<graph edgedefault="directed">\n{kept}')
     for name, states, parents, cpt in zip(
         network.names, network.states, network.dag.parents, network.cpts, strict=True
     ):

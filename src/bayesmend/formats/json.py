@@ -10,14 +10,17 @@
 
 A ``cpt`` has one row per configuration of the parents, the first varying fastest. A
 learned network also has ``support``, of the same shape: 1 where an observed row of the
-table learned from is an example, else 0. Other keys are ignored.
+table learned from is an example, else 0, and the file a ``schema``: how the columns of
+that table were read, and where its numbers are cut. Other keys are ignored.
 """
 
 import json
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from bayesmend.formats.entries import Entry, read_entries
+from bayesmend.formats.remembered import read_schema
 from bayesmend.formats.text import Source
 from bayesmend.network.network import Network
 
@@ -49,7 +52,10 @@ def parse(text: str, source: str = "<text>") -> Network:
         Entry(value, offsets[i], partial(_offset_of, text, offsets[i]))
         for i, value in enumerate(document["variables"])
     ]
-    return read_entries(origin, entries)
+    network = read_entries(origin, entries)
+    where = _value_offsets(text, start).get("schema", start)
+    schema = read_schema(origin, document.get("schema"), where)
+    return network if schema is None else replace(network, schema=schema)
 
 
 def render(network: Network) -> str:
@@ -86,7 +92,12 @@ def render(network: Network) -> str:
         )
     ]
     head = f'{{"format": "{FORMAT}", "version": {VERSION}, "variables": ['
-    return "\n".join([head, ",\n".join(lines), "]}\n"])
+    tail = "]}\n"
+    if network.schema is not None:
+        plain = network.schema.to_dict()
+        text = json.dumps(plain, ensure_ascii=False, allow_nan=False)
+        tail = f'],\n"schema": {text}}}\n'
+    return "\n".join([head, ",\n".join(lines), tail])
 
 
 def _decode(source: Source) -> Any:

@@ -6,6 +6,7 @@ text. Blanks at the ends of a name or label are kept by ``xml:space="preserve"``
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from bayesmend.formats.assemble import (
     text_labels,
 )
 from bayesmend.formats.markup import Element, escape, parse_markup
+from bayesmend.formats.remembered import pack_schema, unpack_schema
 from bayesmend.formats.text import Source
 from bayesmend.network.cpt import unfold
 from bayesmend.network.network import Network
@@ -56,12 +58,20 @@ def parse(text: str, source: str = "<text>") -> Network:
     for element in networks[0].children:
         if element.tag in TABLE_TAGS:
             _read_family(origin, element, variables, families)
-    return assemble(origin, variables, families)
+    schemas = [
+        unpack_schema(origin, element.text, element.where)
+        for element in networks[0].all("property")
+    ]
+    schema = next((found for found in schemas if found is not None), None)
+    network = assemble(origin, variables, families)
+    return network if schema is None else replace(network, schema=schema)
 
 
 def render(network: Network) -> str:
     """Write a network as XMLBIF text, every number so that it reads back equal."""
     parts = [HEAD]
+    if network.schema is not None:
+        parts.append(_element("PROPERTY", pack_schema(network.schema)))
     for name, labels in zip(network.names, text_labels(network), strict=True):
         parts.append(f'<VARIABLE TYPE="nature">\n{_element("NAME", name)}')
         parts += [_element("OUTCOME", label) for label in labels]

@@ -188,7 +188,8 @@ def query(
         The variables asked about; by default all that are not given.
     given : mapping, optional
         The evidence: states of variables by name. A label that differs in type only
-        (``1`` and ``"1"``) matches when no other does.
+        (``1`` and ``"1"``) matches when no other does. Of a variable that was cut into
+        intervals, a number (or a date) stands for the interval it falls into.
     joint : bool, default=False
         Whether to give the joint distribution of the targets, too.
     inference : {"exact", "weighting"}, default="exact"
@@ -279,6 +280,9 @@ def _evidence(network: Network, given: Any) -> NDArray[np.uint8]:
             msg = f"given must hold one state of {name!r}. Got {label!r} instead."
             raise ParameterError(msg) from None
         row[variable] = match_states(states, [label])[0]
+        if row[variable] == MISSING and network.schema is not None:
+            known = network.schema.interval_of(name, label)
+            row[variable] = match_states(states, [] if known is None else [known])[0]
         if row[variable] == MISSING:
             raise unknown_label(name, states, label)
     return row

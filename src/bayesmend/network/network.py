@@ -20,6 +20,7 @@ from bayesmend._checks import check_integer
 from bayesmend._entrance import entrance
 from bayesmend.data.encode import check_labels
 from bayesmend.data.reading import Reading
+from bayesmend.data.schema import Schema
 from bayesmend.data.states import Label, as_label, position_of
 from bayesmend.data.table import IncompleteData, require_complete
 from bayesmend.errors import DataError, ParameterError
@@ -62,6 +63,10 @@ class Network:
         ``support[i][j, k]`` tells whether a row of the table learned from, with the
         variable and all its parents observed, is an example of that cell. None where
         this is not known.
+    schema : Schema, optional
+        How the table learned from was read: the roles of its columns, and where its
+        numbers are cut. New rows are read the same way. It does not count when
+        networks are compared.
 
     Examples
     --------
@@ -78,6 +83,7 @@ class Network:
     states: tuple[tuple[Label, ...], ...]
     cpts: tuple[NDArray[np.float64], ...]
     support: tuple[NDArray[np.bool_], ...] | None = None
+    schema: Schema | None = None
 
     def __post_init__(self) -> None:
         for field in ("states", "cpts"):
@@ -154,7 +160,7 @@ class Network:
             members = [columns[p] for p in parents]
             counts = count_family(table, columns[i], members)
             cpts.append(distributions(counts, prior))
-        return cls(dag, states, tuple(cpts))
+        return cls(dag, states, tuple(cpts), schema=table.schema)
 
     @property
     def names(self) -> tuple[str, ...]:

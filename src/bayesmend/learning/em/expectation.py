@@ -155,7 +155,8 @@ class Table:
 
     def with_cpts(self, dag: Dag, cpts: NDArray[np.float64]) -> Network:
         """Return the network with these probabilities."""
-        return Network(dag, self.data.states, split_cpts(dag, self.data.card, cpts))
+        tables = split_cpts(dag, self.data.card, cpts)
+        return Network(dag, self.data.states, tables, schema=self.data.schema)
 
     def network(self, dag: Dag, counts: NDArray[np.float64], ess: float) -> Network:
         """Return the network with the posterior mean of its parameters."""

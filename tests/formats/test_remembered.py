@@ -1,0 +1,135 @@
+"""Networks in files remember how the table learned from was read."""
+
+import datetime
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesmend as bm
+from bayesmend.data.schema import ColumnRole, Schema
+from bayesmend.errors import DataError, FormatError
+from bayesmend.formats import bif, convert, graphml, json, xmlbif
+
+FORMATS = {"json": json, "bif": bif, "xmlbif": xmlbif, "graphml": graphml}
+
+
+def people(n=120, seed=1):
+    """A table of ages, incomes and jobs with missing cells."""
+    generator = np.random.default_rng(seed)
+    age = generator.integers(18, 80, n)
+    income = (age * 1.5 + generator.normal(0, 3, n)).round(1)
+    frame = pd.DataFrame(
+        {
+            "age": age.astype(float),
+            "income": income,
+            "old": np.where(age > 45, "yes", "no"),
+        }
+    )
+    frame.loc[generator.random(n) < 0.2, "age"] = np.nan
+    frame.loc[generator.random(n) < 0.2, "income"] = np.nan
+    return frame
+
+
+CUT = {"discretize": {"age": 3, "income": 3}}
+
+
+@pytest.fixture(scope="module")
+def network():
+    return bm.learn_em(people(), seed=1, **CUT).network
+
+
+@pytest.mark.parametrize("module", FORMATS.values(), ids=FORMATS)
+def test_every_format_gives_the_schema_back(network, module):
+    back = module.parse(module.render(network))
+    assert back.schema == network.schema
+    rule = network.schema.discretization
+    assert back.schema.discretization.numbers == rule.numbers
+    assert [column.name for column in back.schema.of("cut")] == ["age", "income"]
+    # A network without one stays without.
+    bare = replace(network, schema=None)
+    assert module.parse(module.render(bare)).schema is None
+
+
+def test_graphs_of_networkx_carry_the_schema(network):
+    pytest.importorskip("networkx")
+    assert convert.from_networkx(convert.to_networkx(network)).schema == network.schema
+
+
+def test_the_schema_does_not_count_when_networks_are_compared(network):
+    assert replace(network, schema=None) == network
+
+
+def test_the_property_of_bif_is_one_plain_line(network):
+    head = bif.render(network).partition("variable")[0].splitlines()
+    assert head[0] == "network unknown {"
+    assert head[1].startswith("  property bayesmend_schema = ")
+    word = head[1].split(" = ")[1]
+    assert word.endswith(";")
+    assert word[:-1].replace("-", "").replace("_", "").isalnum()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("network n { property bayesmend_schema = %%%; }", "cannot be unpacked"),
+        ("network n { property bayesmend_schema = eJw; }", "cannot be unpacked"),
+        ("network n { property other = 1; property note; }", None),
+    ],
+)
+def test_a_broken_property_is_an_error_and_others_are_skipped(text, message):
+    rest = "variable a { type discrete [1] { x }; } probability (a) { table 1; }"
+    if message is None:
+        assert bif.parse(text + rest).schema is None
+        return
+    with pytest.raises(FormatError, match=message):
+        bif.parse(text + rest)
+
+
+@pytest.mark.parametrize(
+    ("plain", "message"),
+    [
+        ([], "must list its columns"),
+        ({"columns": [{"name": "a"}]}, "one of the roles"),
+        ({"columns": [3]}, "one of the roles"),
+        ({"columns": [], "discretization": 3}, "must map names to cuts"),
+    ],
+)
+def test_a_schema_that_makes_no_sense_is_refused(plain, message):
+    with pytest.raises(DataError, match=message):
+        Schema.from_dict(plain)
+
+
+def test_a_broken_schema_in_json_is_placed(network):
+    text = json.render(network).replace('"role": "cut"', '"role": "cat"', 1)
+    with pytest.raises(FormatError, match="the schema cannot be read"):
+        json.parse(text)
+
+
+# Numbers in questions.
+
+
+def test_a_number_stands_for_its_interval(network):
+    labels = network.schema.discretization.labels("age")
+    middle = network.schema.discretization.numbers_of("age").medians[1]
+    by_label = bm.query(network, "old", given={"age": labels[1]})
+    for value in (middle, int(middle), str(middle), np.float64(middle)):
+        answer = bm.query(network, "old", given={"age": value})
+        assert answer.given == {"age": labels[1]}
+        assert answer.distributions == by_label.distributions
+    with pytest.raises(DataError, match="variable 'age' has no state 'young'"):
+        bm.query(network, "old", given={"age": "young"})
+    with pytest.raises(DataError, match="variable 'age' has no state True"):
+        bm.query(network, "old", given={"age": True})
+    with pytest.raises(DataError, match="variable 'old' has no state 3"):
+        bm.query(network, "age", given={"old": 3})
+
+
+def test_a_date_stands_for_its_interval():
+    rule = bm.data.Discretization(("d",), ((86400.0 * 10,),))
+    rule = rule.with_numbers("d", np.array([0.0, 86400.0 * 20]), is_date=True)
+    schema = Schema((ColumnRole("d", "cut", "date"),), rule)
+    assert schema.interval_of("d", datetime.date(1970, 1, 5)) == "<=1970-01-11"
+    assert schema.interval_of("d", "1970-02-05") == ">1970-01-11"
+    assert schema.interval_of("d", "soon") is None
