@@ -230,6 +230,7 @@ void bind_results(nb::module_& m) {
       .def_ro("root_bound", &ExactResult::root_bound)
       .def_ro("priced_root_bound", &ExactResult::priced_root_bound)
       .def_ro("n_nodes", &ExactResult::n_nodes)
+      .def_ro("work", &ExactResult::work)
       .def_ro("n_families", &ExactResult::n_families)
       .def_ro("n_alive", &ExactResult::n_alive);
   nb::class_<EnumerationResult, SearchResult>(m, "EnumerationResult", "The best completion of all.")
@@ -271,11 +272,12 @@ void bind_options(nb::module_& m) {
       .def(
           "__init__",
           [](ExactOptions* self, std::size_t locality, double gap, std::size_t max_nodes,
-             double max_bytes, std::size_t n_threads, std::size_t root_steps,
+             double max_work, double max_bytes, std::size_t n_threads, std::size_t root_steps,
              std::size_t node_steps, std::size_t max_entries) {
             new (self) ExactOptions{.locality = locality,
                                     .gap = gap,
                                     .max_nodes = max_nodes,
+                                    .max_work = max_work,
                                     .max_bytes = max_bytes,
                                     .n_threads = n_threads,
                                     .root_steps = root_steps,
@@ -283,9 +285,10 @@ void bind_options(nb::module_& m) {
                                     .max_entries = max_entries};
           },
           nb::kw_only(), "locality"_a = defaults.locality, "gap"_a = defaults.gap,
-          "max_nodes"_a = defaults.max_nodes, "max_bytes"_a = defaults.max_bytes,
-          "n_threads"_a = defaults.n_threads, "root_steps"_a = defaults.root_steps,
-          "node_steps"_a = defaults.node_steps, "max_entries"_a = defaults.max_entries);
+          "max_nodes"_a = defaults.max_nodes, "max_work"_a = defaults.max_work,
+          "max_bytes"_a = defaults.max_bytes, "n_threads"_a = defaults.n_threads,
+          "root_steps"_a = defaults.root_steps, "node_steps"_a = defaults.node_steps,
+          "max_entries"_a = defaults.max_entries);
 }
 
 }  // namespace

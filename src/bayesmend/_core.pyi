@@ -515,6 +515,9 @@ class ExactResult(SearchResult):
     def n_nodes(self) -> int: ...
 
     @property
+    def work(self) -> float: ...
+
+    @property
     def n_families(self) -> int: ...
 
     @property
@@ -607,7 +610,7 @@ class FamilyBound:
 class ExactOptions:
     """How branch and bound searches."""
 
-    def __init__(self, *, locality: int = 1, gap: float = 1e-06, max_nodes: int = 0, max_bytes: float = 2000000000.0, n_threads: int = 1, root_steps: int = 40, node_steps: int = 4, max_entries: int = 256) -> None: ...
+    def __init__(self, *, locality: int = 1, gap: float = 1e-06, max_nodes: int = 0, max_work: float = 0.0, max_bytes: float = 2000000000.0, n_threads: int = 1, root_steps: int = 40, node_steps: int = 4, max_entries: int = 256) -> None: ...
 
 class DagMender:
     """Searches completions of one table for a given DAG."""

@@ -20,7 +20,9 @@ from bayesmend import (
     learn_structure,
     load_network,
 )
+from bayesmend._spelling import spelling
 from bayesmend.errors import DataError, ParameterError
+from bayesmend.learning.effort import PROOF_WORK
 from bayesmend.outcome import Certificate, Stopped
 from bayesmend.score import dag_score
 
@@ -53,7 +55,9 @@ def check_pair(data, result):
 def test_a_small_table_is_solved_exactly():
     result = learn(SMALL)
     assert (result.status, result.method) == ("optimal", "exact")
-    assert result.chosen.startswith("exact: 2 variables")
+    assert result.chosen == (
+        "exact: 2 variables and 2 missing cells, few enough for a proof"
+    )
     assert result.gap == 0.0
     assert result.is_optimal
 
@@ -67,25 +71,78 @@ def test_methods_agree_with_the_functions_behind_them():
     assert local.status == "1-local optimum"
 
 
-def test_a_solver_of_ones_own_means_local():
+ASK = "; for a proof or a gap, use method='exact', with a time_limit"
+
+
+def test_a_solver_of_ones_own_means_em():
     result = learn(noise(6, 40), solver="greedy", seed=1)
-    assert (result.status, result.method) == ("local optimum", "local")
-    assert result.chosen == "local: exact has no use for a solver of your own"
+    assert (result.status, result.method) == ("local optimum", "em")
+    assert result.chosen == "em: a proof has no use for a solver of your own" + ASK
 
 
-def test_many_variables_mean_local():
+def test_many_variables_mean_em():
     rows = linked_rows([2] * 21, 30, 3).tolist()
     rows[0][0] = None
     data = holed_table(rows, [2] * 21)
-    result = learn(data, max_parents=1, restarts=0, seed=1, time_limit=1.0)
-    assert result.method == "local"
-    assert result.chosen == "local: 21 variables, exact goes up to 20"
+    result = learn(data, max_parents=1, restarts=0, seed=1)
+    assert result.method == "em"
+    assert result.chosen == "em: 21 variables, a proof goes up to 20"
 
 
-def test_without_a_proof_in_time_it_says_so():
-    result = learn(noise(12, rate=0.04), time_limit=0.5, seed=1)
-    assert result.chosen.endswith("the local optimum with the bound so far")
-    assert not result.is_optimal
+def test_weights_that_are_no_whole_numbers_mean_em():
+    data = IncompleteData.from_table(SMALL, weights=[1, 1, 1, 0.5, 1])
+    reason = "em: a proof needs row weights that are whole numbers"
+    assert learn(data, seed=1).chosen == reason + ASK
+
+
+def test_a_proof_is_not_tried_where_it_takes_long_to_begin():
+    data = noise(19, 100, rate=0.04)
+    result = learn(data, restarts=0, seed=1)
+    assert (result.method, result.status) == ("em", "local optimum")
+    assert result.chosen == (
+        f"em: {data.n_missing} missing cells among 19 variables are "
+        f"too many for a quick proof{ASK}"
+    )
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_a_proof_is_given_up_after_the_same_work_on_every_run(n_threads):
+    data = hide_mcar(load_network("asia").sample(500, seed=1), 0.04, seed=1).data
+    found = learn(data, seed=1, n_threads=n_threads)
+    assert found.chosen.startswith("em: a short search found no proof (gap ")
+    assert found.chosen.endswith(ASK)
+    tried = [
+        learn_exact(data, seed=1, work_limit=PROOF_WORK, n_threads=n)
+        for n in (n_threads, 3)
+    ]
+    assert tried[0].stopped == tried[1].stopped == "nodes"
+    assert tried[0].bound == tried[1].bound
+    assert tried[0].detail == tried[1].detail
+    assert f"(gap {tried[0].gap:.3g} nats)" in found.chosen
+    # The answer is that of EM alone.
+    alone = learn_em(data, seed=1, n_threads=n_threads)
+    assert found.network == alone.network
+
+
+def test_work_is_kept_within_its_limit():
+    data = noise(12, rate=0.04)
+    for limit in (1e4, 1e6, 1e7):
+        found = learn_exact(data, seed=1, restarts=0, work_limit=limit)
+        check_pair(data, found)
+        assert found.stopped == "nodes"
+        # What began before the limit ends: one table, or a step for all families.
+        assert limit <= found.detail["work"] <= limit + 1e7
+
+
+def test_more_work_leads_to_the_proof():
+    data = noise(6, 60)
+    whole = learn_exact(data, seed=1)
+    few, many = (
+        learn_exact(data, seed=1, work_limit=limit)
+        for limit in (whole.detail["work"] / 10, whole.detail["work"] * 1.01)
+    )
+    assert (whole.is_optimal, few.is_optimal, many.is_optimal) == (True, False, True)
+    assert few.bound >= whole.bound == many.bound
 
 
 def test_many_holes_mean_em():
@@ -93,7 +150,13 @@ def test_many_holes_mean_em():
     assert data.n_missing > 100
     result = learn(data, restarts=1, seed=1)
     assert result.method == "em"
-    assert result.chosen == "em: 258 cells (11%) are missing"
+    assert result.chosen == "em: 258 cells (11%) are missing" + ASK
+
+
+def test_a_proof_is_spelled_as_the_caller_spells():
+    with spelling(lambda name, *value: f"--{name}"):
+        chosen = learn(noise(12), restarts=0, seed=1).chosen
+    assert chosen.endswith("; for a proof or a gap, use --method, with a --time_limit")
 
 
 def test_complete_data_are_plain_structure_learning():
@@ -104,6 +167,22 @@ def test_complete_data_are_plain_structure_learning():
         "no cell is missing: this is plain structure learning"
     )
     assert (result.status, len(result.cells)) == ("optimal", 0)
+
+
+def test_complete_data_with_many_variables_are_searched_over_orders():
+    data = load_network("lucas").sample(200, seed=1)
+    wide = np.hstack([data.codes, data.codes[::-1]])
+    table = IncompleteData.from_codes(
+        np.asfortranarray(wide),
+        names=[f"v{i}" for i in range(24)],
+        states=[*data.states, *data.states],
+    )
+    result = learn(table, seed=1)
+    assert (result.method, result.status) == ("local", "local optimum")
+    assert result.chosen == (
+        "local: no cell is missing; for a proof of the structure, use learn_structure"
+    )
+    assert result.score == learn_structure(table, solver="order", seed=1).score
 
 
 def test_the_same_seed_gives_the_same_answer():

@@ -88,6 +88,8 @@ class FamilyBound {
   // Whether it is the maximum itself, not only a bound of it.
   bool is_exact() const { return is_exact_; }
   std::size_t n_entries() const { return values_.size(); }
+  // Undecided ones that it sees.
+  std::size_t n_cells() const { return cells_.size(); }
   // The maximum without prices.
   double maximum() const;
 

@@ -19,6 +19,11 @@ constexpr double kMinusInfinity = -kInfinity;
 constexpr std::size_t kBatch = 8;
 // The first pair may take no more than so much of the time: the bound needs the rest.
 constexpr double kStartShare = 0.3;
+// Work in units of one entry of a family's table that is maximised over: to make such an entry, to
+// look at a family at all, and at the prices of one of its cells.
+constexpr double kEntryMade = 8.0, kFamilySeen = 30.0, kCellSeen = 2.0;
+// A step of the dynamic programme in the same units.
+constexpr double kProgramStep = 0.25;
 // Blocks of tables are made no smaller than this to save memory.
 constexpr std::size_t kLeastEntries = 16;
 
@@ -44,7 +49,14 @@ struct Outcome {
   double bound = kMinusInfinity;
   std::vector<std::unique_ptr<Node>> children;
   std::vector<Pair> found;
+  double work = 0.0;
 };
+
+// To maximise one family.
+double work_of(const FamilyBound& bound) {
+  return kFamilySeen + kCellSeen * static_cast<double>(bound.n_cells()) +
+         static_cast<double>(bound.n_entries());
+}
 
 // The families alive at the root without decided cells.
 struct RootTables {
@@ -66,7 +78,8 @@ class Worker {
 
   // Bound of every family that may choose its cells for itself, without prices, and the families
   // that survive against the incumbent.
-  double bound_root(double incumbent, std::vector<std::uint32_t>& alive) {
+  // Infinity when the time or `max_work` was over first.
+  double bound_root(double incumbent, double max_work, std::vector<std::uint32_t>& alive) {
     const auto families = problem_.families();
     const Completion free(problem_.n_cells(), AugmentProblem::kFree);
     values_.resize(families.size());
@@ -74,17 +87,20 @@ class Worker {
     FamilyBound bound;
     for (std::uint32_t f = 0; f < families.size(); ++f) {
       alive[f] = f;
-      if ((f & 63) == 0 && stop_.is_over()) return kInfinity;
+      if (outcome_.work >= max_work || ((f & 63) == 0 && stop_.is_over())) return kInfinity;
       bound.build(problem_, families[f], free, true, options_.max_entries);
       values_[f] = bound.maximum();
+      note_made(bound);
     }
     const double total = solve(alive);
     if (std::isfinite(total)) eliminate(alive, incumbent, nullptr);
     return total;
   }
 
-  Outcome expand(const Node& node, double incumbent, std::size_t n_steps) {
-    outcome_ = {.bound = node.bound, .children = {}, .found = {}};
+  // Prices are improved in so many steps, or until `max_work` is done.
+  Outcome expand(const Node& node, double incumbent, std::size_t n_steps, double max_work) {
+    outcome_ = {.bound = node.bound, .children = {}, .found = {}, .work = 0.0};
+    max_work_ = max_work;
     incumbent_ = incumbent;
     alive_ = node.alive;
     prices_ = *node.prices;
@@ -97,6 +113,9 @@ class Worker {
     }
     return std::move(outcome_);
   }
+
+  // Since it was last asked or a node was expanded.
+  double take_work() { return std::exchange(outcome_.work, 0.0); }
 
  private:
   // How the search for better prices ended: the bound shows that the node holds nothing better, the
@@ -122,7 +141,8 @@ class Worker {
       }
       if (is_closed()) return Pricing::closed;
       choose();
-      const bool is_last = step + 1 >= n_steps || theta < 0.02 || stop_.is_over();
+      const bool is_last =
+          step + 1 >= n_steps || theta < 0.02 || outcome_.work >= max_work_ || stop_.is_over();
       // The first incumbent is rarely beaten: below the root, one node in four looks.
       const bool looks =
           node.number == 0 ? step % 16 == 0 || is_last : is_last && node.number % 4 == 0;
@@ -169,8 +189,13 @@ class Worker {
       else
         own_bounds_[a].build(problem_, problem_.families()[alive_[a]], fixed, false,
                              tables_.max_entries);
+      if (bounds_[a] != &at_root) note_made(*bounds_[a]);
     }
     return true;
+  }
+
+  void note_made(const FamilyBound& bound) {
+    outcome_.work += work_of(bound) + kEntryMade * static_cast<double>(bound.n_entries());
   }
 
   // Best total of the alive families under the prices; infinity when the time was over first.
@@ -181,6 +206,7 @@ class Worker {
       if ((a & 255) == 255 && stop_.is_over()) return kInfinity;
       const FamilyPrices prices(problem_, prices_, families[alive_[a]].child);
       values_[alive_[a]] = bounds_[a]->maximum(prices, scratch_);
+      outcome_.work += work_of(*bounds_[a]);
     }
     return solve(alive_);
   }
@@ -189,7 +215,14 @@ class Worker {
     const auto families = problem_.families();
     program_.clear();
     for (const auto f : alive) program_.offer(families[f].child, families[f].parents, values_[f]);
+    outcome_.work += program_work();
     return program_.solve(stop_);
+  }
+
+  // Of one pass of the dynamic programme: every variable as the last one of every set.
+  double program_work() const {
+    return kProgramStep * std::ldexp(static_cast<double>(problem_.n_vars()),
+                                     static_cast<int>(problem_.n_vars()) - 1);
   }
 
   // Drops the families whose best DAG under values_ does not beat the incumbent, as far as time
@@ -197,6 +230,7 @@ class Worker {
   bool eliminate(std::vector<std::uint32_t>& alive, double incumbent,
                  std::vector<const FamilyBound*>* bounds) {
     const auto families = problem_.families();
+    outcome_.work += 2.0 * program_work();
     if (!program_.pass_backward(stop_)) return true;
     std::size_t kept = 0;
     std::size_t around_of = problem_.n_vars();
@@ -297,6 +331,8 @@ class Worker {
     if (start != last_start_) {
       last_start_ = start;
       Pair pair = mender_.climb(start, nullptr);
+      outcome_.work +=
+          static_cast<double>(problem_.families().size()) * kFamilySeen + 2.0 * program_work();
       if (pair.score > incumbent_ + 1e-9) {
         incumbent_ = pair.score;
         outcome_.found.push_back(std::move(pair));
@@ -366,6 +402,7 @@ class Worker {
   Mender mender_;
   Outcome outcome_;  // of the node at hand
   double incumbent_ = kMinusInfinity;
+  double max_work_ = kInfinity;
   Prices prices_;
   std::vector<std::uint32_t> alive_;
   std::vector<const FamilyBound*> bounds_;  // of the alive families
@@ -406,15 +443,16 @@ class Search {
   StopReason search() {
     auto root = std::make_unique<Node>();
     result_.n_families = problem_.families().size();
-    result_.root_bound = workers_[0]->bound_root(result_.best.score, root->alive);
+    result_.root_bound = workers_[0]->bound_root(result_.best.score, work_left(), root->alive);
     result_.n_alive = root->alive.size();
+    result_.work = workers_[0]->take_work();
     result_.bound = result_.priced_root_bound = result_.root_bound;
-    if (stop_.is_over() && std::isinf(result_.root_bound)) return stop_.reason();
+    if (std::isinf(result_.root_bound)) return why_early();
     if (result_.root_bound <= result_.best.score + options_.gap) return StopReason::nothing;
     root->bound = root->estimate = result_.root_bound;
     root->number = n_created_++;
     root->fixed.assign(problem_.n_cells(), AugmentProblem::kFree);
-    if (!build_tables(*root)) return stop_.reason();
+    if (!build_tables(*root)) return why_early();
     root->prices = std::make_shared<const Prices>(problem_);
     push(std::move(root));
     while (!queue_.empty()) {
@@ -423,6 +461,7 @@ class Search {
       result_.bound = bound;
       if (stop_.is_over()) return stop_.reason();
       if (options_.max_nodes > 0 && result_.n_nodes >= options_.max_nodes) return StopReason::nodes;
+      if (work_left() <= 0.0) return StopReason::nodes;
       if (bytes_ > options_.max_bytes) return StopReason::memory;
       expand_batch();
     }
@@ -439,14 +478,22 @@ class Search {
       tables_.bounds.resize(problem_.families().size());
       double bytes = 0.0;
       for (std::size_t a = 0; a < root.alive.size() && (is_last || bytes <= most); ++a) {
-        if ((a & 63) == 63 && stop_.is_over()) return false;
+        if (work_left() <= 0.0 || ((a & 63) == 63 && stop_.is_over())) return false;
         auto& bound = tables_.bounds[root.alive[a]];
         bound.build(problem_, problem_.families()[root.alive[a]], root.fixed, false,
                     tables_.max_entries);
         bytes += 8.0 * static_cast<double>(bound.n_entries());
+        result_.work += kEntryMade * static_cast<double>(bound.n_entries());
       }
       if (is_last || bytes <= most) return true;
     }
+  }
+
+  // What ended a part of the work for the root that has no result half-way.
+  StopReason why_early() const { return stop_.is_over() ? stop_.reason() : StopReason::nodes; }
+
+  double work_left() const {
+    return options_.max_work > 0.0 ? options_.max_work - result_.work : kInfinity;
   }
 
   // The queue is a heap with the highest bound at its front.
@@ -479,14 +526,16 @@ class Search {
     std::vector<Outcome> outcomes(nodes.size());
     const double incumbent = result_.best.score;
     const std::size_t n_steps = is_root ? options_.root_steps : options_.node_steps;
+    const double max_work = work_left() / static_cast<double>(nodes.size());
     // A single node is not worth a thread of its own.
     const std::size_t n_threads = nodes.size() > 1 ? workers_.size() : 1;
     parallel_for(nodes.size(), n_threads, {}, [&](std::size_t n, std::size_t thread) {
-      outcomes[n] = workers_[thread]->expand(*nodes[n], incumbent, n_steps);
+      outcomes[n] = workers_[thread]->expand(*nodes[n], incumbent, n_steps, max_work);
     });
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       ++result_.n_nodes;
       auto& outcome = outcomes[n];
+      result_.work += outcome.work;
       for (auto& pair : outcome.found) accept(std::move(pair));
       for (auto& child : outcome.children) {
         child->number = n_created_++;

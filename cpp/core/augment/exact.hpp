@@ -14,6 +14,7 @@ struct ExactOptions {
   std::size_t locality = 1;   // of the local search for the first pair
   double gap = 1e-6;          // stop when the bound is this close to the score
   std::size_t max_nodes = 0;  // 0: no limit
+  double max_work = 0.0;      // 0: no limit; see ExactResult::work
   double max_bytes = 2e9;     // of open nodes
   std::size_t n_threads = 1;
   // Settled by measurement: price updates at the root and at every other node, and entries of one
@@ -30,6 +31,9 @@ struct ExactResult : SearchResult {
   double root_bound = 0.0;  // without prices
   double priced_root_bound = 0.0;
   std::size_t n_nodes = 0;
+  // What the branch and bound has done, in entries of tables read or written: about the same time
+  // each, and the same number for any threads and any machine.
+  double work = 0.0;
   std::size_t n_families = 0, n_alive = 0;  // before and after elimination at the root
 };
 

@@ -49,9 +49,8 @@ def learn(
         option(
             "NAME",
             "exact (proven, or the gap), local (no small change is better), em or "
-            "em-hard (structural EM, which weighs all completions), or auto: em if "
-            "more than 100 cells and 5 % are missing; else exact up to 20 variables "
-            "for half of --time-limit, and local beyond.",
+            "em-hard (structural EM, which weighs all completions), or auto: exact if "
+            "a short search finds a proof, else em; it answers in seconds.",
         ),
     ] = _default.method,
     search: Search,
@@ -68,7 +67,8 @@ def learn(
         option("T", "Cells that exact and local change at once; 1 by default."),
     ] = _default.locality,
     restarts: Annotated[
-        int, option("N", "Random starts of local and em.")
+        int | None,
+        option("N", "Random starts; 10 by default, fewer for large tables in auto."),
     ] = _default.restarts,
     solver: Annotated[
         str,

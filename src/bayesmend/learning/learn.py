@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, Unpack, get_args
 
@@ -16,19 +17,28 @@ from bayesmend._checks import (
 from bayesmend._clock import Clock, Progress
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
+from bayesmend._spelling import spell
 from bayesmend.data.reading import Reading
+from bayesmend.data.states import quantity
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import InferenceError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike
 from bayesmend.inference.engine import MAX_MEMORY
 from bayesmend.learning.augment.exact import learn_exact
 from bayesmend.learning.augment.local import EXACT_VARS, learn_local
+from bayesmend.learning.effort import (
+    EM_RESTARTS,
+    PROOF_WORK,
+    em_effort,
+    proof_work,
+)
 from bayesmend.learning.em.learn import learn_em
+from bayesmend.learning.em.starts import STARTS, Start
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.support import told_of_support
-from bayesmend.outcome import Certificate, Stopped
+from bayesmend.outcome import Stopped
 from bayesmend.score import Score
-from bayesmend.seed import Seed, as_generator
+from bayesmend.seed import Seed
 from bayesmend.structure.solve import Solver, check_solver
 
 __all__ = ["METHODS", "learn"]
@@ -36,12 +46,12 @@ __all__ = ["METHODS", "learn"]
 Method = Literal["auto", "exact", "local", "em", "em-hard"]
 METHODS = get_args(Method)
 
-# What `auto` takes to try for a proof, without a limit.
-_AUTO_SECONDS = 60.0
 # With more missing cells than both, choosing their best completion makes the data look
 # more regular than they are, and `auto` weighs all completions instead. From the
 # experiment `optimism` (docs/explanation/beyond.md).
 _MANY_CELLS, _LARGE_SHARE = 100, 0.05
+# Draws that the local search starts from.
+_RESTARTS = 10
 
 
 @entrance
@@ -55,7 +65,7 @@ def learn(
     support: float | None = None,
     max_parents: int = 3,
     locality: int | None = None,
-    restarts: int = 10,
+    restarts: int | None = None,
     solver: Solver = "auto",
     constraints: ConstraintsLike = None,
     gap: float | None = None,
@@ -78,16 +88,17 @@ def learn(
         is better. ``em``: structural expectation-maximisation, which weighs all
         completions instead of choosing the best (`learn_em` has more options);
         ``em-hard``: its variant that learns from most probable completions.
-        ``auto``: em when more than 100 cells and more than 5 % of all are missing.
-        Else exact for up to 20 variables within half the time limit (or of a minute);
-        without a proof by then, the local optimum from there, with the bound. Local
-        beyond 20 variables. ``chosen`` says what it chose.
+        ``auto``: exact where a proof is likely within a second or two, judged by the
+        sizes of the table and by a short search that is limited in work, not in time;
+        em otherwise, and always when more than 100 cells and more than 5 % of all are
+        missing. ``chosen`` says what it chose, why, and how to ask for a proof.
     {score, ess, support, max_parents}
     locality : int, optional
         How many cells may change at once in the local search of ``exact`` and
         ``local``; 1 by default.
-    restarts : int, default=10
-        Starts of the local search drawn at random, beside the one from the modes.
+    restarts : int, optional
+        Starts drawn at random, beside those that are always made; 10 by default, and
+        in ``auto`` the fewer the larger the table.
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
         Structure solver of ``local`` and ``em``; see `learn_local` and `learn_em`.
     {constraints}
@@ -120,42 +131,41 @@ def learn(
     progress = told(progress)
     check_choice("method", method, METHODS)
     check_solver(solver)
-    _check_options(method, solver, locality=locality, gap=gap, max_memory=max_memory)
+    _check_options(
+        method,
+        solver,
+        locality=locality,
+        gap=gap,
+        max_memory=max_memory,
+        restarts=restarts,
+    )
     table = IncompleteData.from_table(data, **reading)
-    common: dict[str, Any] = {
-        "score": score,
-        "ess": ess,
-        "support": support,
-        "max_parents": max_parents,
-        "locality": 1 if locality is None else locality,
-        "restarts": restarts,
-        "constraints": Constraints.of(constraints),
-        "seed": as_generator(seed),
-        "n_threads": n_threads,
-        "progress": progress,
-    }
-    gap = 0.0 if gap is None else gap
-    memory = MAX_MEMORY if max_memory is None else max_memory
-    expecting = {**common, "solver": solver, "max_memory": memory}
+    how = _How(
+        table,
+        clock=Clock(time_limit),
+        solver=solver,
+        gap=0.0 if gap is None else gap,
+        restarts=restarts,
+        locality=1 if locality is None else locality,
+        max_memory=MAX_MEMORY if max_memory is None else max_memory,
+        common={
+            "score": score,
+            "ess": ess,
+            "support": support,
+            "max_parents": max_parents,
+            "constraints": Constraints.of(constraints),
+            "seed": seed,
+            "n_threads": n_threads,
+            "progress": progress,
+        },
+    )
     if method in ("em", "em-hard"):
-        return _em(table, time_limit, expecting, hard=method == "em-hard")
+        return how.em(hard=method == "em-hard")
     if method == "local":
-        return learn_local(table, solver=solver, time_limit=time_limit, **common)
+        return how.local()
     if method == "exact":
-        return learn_exact(table, gap=gap, time_limit=time_limit, **common)
-    share = table.n_missing / max(table.n_rows * table.n_vars, 1)
-    if table.n_missing > _MANY_CELLS and share > _LARGE_SHARE:
-        reason = f"{table.n_missing:,} cells ({share:.0%}) are missing"
-        return _em_if_it_fits(table, time_limit, expecting, reason)
-    if solver not in ("auto", "subsets") or table.n_vars > EXACT_VARS:
-        reason = (
-            f"local: {table.n_vars} variables, exact goes up to {EXACT_VARS}"
-            if solver in ("auto", "subsets")
-            else "local: exact has no use for a solver of your own"
-        )
-        found = learn_local(table, solver=solver, time_limit=time_limit, **common)
-        return replace(found, chosen=reason)
-    return _exact_then_local(table, time_limit, gap, common)
+        return how.exact()
+    return _auto(how)
 
 
 # The methods that an option is for; `auto` may come to use any of them.
@@ -164,6 +174,7 @@ _FOR = {
     "gap": ("exact",),
     "max_memory": ("em", "em-hard"),
     "solver": ("local", "em", "em-hard"),
+    "restarts": ("exact", "local", "em", "em-hard"),
 }
 
 
@@ -171,6 +182,7 @@ _CHECKS: dict[str, Callable[[str, object], object]] = {
     "locality": partial(check_integer, least=1),
     "gap": partial(check_number, unit="nats", least=0),
     "max_memory": partial(check_number, unit="bytes", above=0),
+    "restarts": partial(check_integer, least=0),
 }
 
 
@@ -187,57 +199,160 @@ def _check_options(method: Method, solver: Solver, **options: object) -> None:
         check_goes_with(name, value, "method", method, _FOR[name])
 
 
-def _em_if_it_fits(
-    table: IncompleteData,
-    time_limit: float | None,
-    options: dict[str, Any],
-    reason: str,
-) -> LearnResult:
-    """Weigh all completions; where that takes too much memory, search for the best."""
+@dataclass(frozen=True, slots=True)
+class _How:
+    """A table and all options, for whichever method takes them."""
+
+    table: IncompleteData
+    clock: Clock
+    solver: Solver
+    gap: float
+    restarts: int | None
+    locality: int
+    max_memory: float
+    common: dict[str, Any]
+
+    def exact(self, **limits: Any) -> LearnResult:
+        """Look for a proof."""
+        limits.setdefault("time_limit", self.clock.left)
+        return learn_exact(
+            self.table,
+            gap=self.gap,
+            locality=self.locality,
+            restarts=self._restarts(_RESTARTS),
+            **limits,
+            **self.common,
+        )
+
+    def local(self) -> LearnResult:
+        """Climb to the best completion."""
+        return learn_local(
+            self.table,
+            solver=self.solver,
+            locality=self.locality,
+            restarts=self._restarts(_RESTARTS),
+            time_limit=self.clock.left,
+            **self.common,
+        )
+
+    def em(
+        self,
+        *,
+        hard: bool = False,
+        starts: tuple[Start, ...] = STARTS,
+        restarts: int = EM_RESTARTS,
+    ) -> LearnResult:
+        """Weigh all completions; `restarts` unless the caller of `learn` has said."""
+        return learn_em(
+            self.table,
+            hard=hard,
+            starts=starts,
+            solver=self.solver,
+            restarts=self._restarts(restarts),
+            max_memory=self.max_memory,
+            time_limit=self.clock.left,
+            **self.common,
+        )
+
+    def _restarts(self, usual: int) -> int:
+        return usual if self.restarts is None else self.restarts
+
+
+def _auto(how: _How) -> LearnResult:
+    """Choose a method; the search for a proof is limited in work, not in time."""
+    table = how.table
+    if table.is_complete:
+        return _structure_alone(how)
+    reason = _reason_against_proof(how)
+    if reason is None:
+        left = how.clock.left
+        tried = how.exact(
+            work_limit=PROOF_WORK, time_limit=None if left is None else left / 2
+        )
+        if tried.stopped in (Stopped.NOTHING, Stopped.INTERRUPT):
+            return _told(how, tried, _outcome_of_proof(how, tried))
+        reason = "a short search found no proof"
+        if math.isfinite(tried.bound):
+            reason += f" (gap {tried.gap:.3g} nats)"
     try:
-        found = _em(table, time_limit, options, hard=False)
-        reason = f"em: {reason}"
+        starts, restarts = em_effort(table)
+        found = how.em(starts=starts, restarts=restarts)
     except InferenceError:
-        searching = {k: v for k, v in options.items() if k != "max_memory"}
-        found = learn_local(table, time_limit=time_limit, **searching)
-        reason = f"local: {reason}, and exact inference does not fit into memory"
-    return replace(found, chosen=reason)
+        reason += ", and exact inference does not fit into memory"
+        found = how.local()
+    if table.n_vars <= EXACT_VARS:
+        reason += (
+            f"; for a proof or a gap, use {spell('method', 'exact')}, "
+            f"with a {spell('time_limit')}"
+        )
+    return _told(how, found, reason)
 
 
-def _em(
-    table: IncompleteData,
-    time_limit: float | None,
-    options: dict[str, Any],
-    *,
-    hard: bool,
-) -> LearnResult:
-    options = {name: value for name, value in options.items() if name != "locality"}
-    return learn_em(table, hard=hard, time_limit=time_limit, **options)
+def _told(how: _How, found: LearnResult, reason: str) -> LearnResult:
+    """Say what `auto` chose, and count all of its time."""
+    chosen = f"{found.method}: {reason}"
+    return replace(found, chosen=chosen, seconds=how.clock.seconds)
 
 
-def _exact_then_local(
-    table: IncompleteData,
-    time_limit: float | None,
-    gap: float,
-    common: dict[str, Any],
-) -> LearnResult:
-    """Try for a proof in half the time; without one, climb on from the best pair."""
-    clock = Clock(_AUTO_SECONDS if time_limit is None else time_limit)
-    total = clock.left or _AUTO_SECONDS
-    exact = learn_exact(table, time_limit=total / 2, gap=gap, **common)
-    reason = f"exact: {table.n_vars} variables, at most {total / 2:.3g} s"
-    if exact.stopped in (Stopped.NOTHING, Stopped.INTERRUPT):
-        return replace(exact, chosen=reason)
-    local = learn_local(table, start=exact.completed, time_limit=clock.left, **common)
-    reason += "; no proof in time, so the local optimum with the bound so far"
-    return replace(
-        local,
-        bound=exact.bound,
-        certificate=Certificate.of(
-            local.score, exact.bound, is_local=local.certificate is Certificate.LOCAL
+def _reason_against_proof(how: _How) -> str | None:
+    """Say why a proof is not wanted or not likely; None where it is worth a try."""
+    table = how.table
+    share = table.n_missing / (table.n_rows * table.n_vars)
+    if table.n_missing > _MANY_CELLS and share > _LARGE_SHARE:
+        return f"{table.n_missing:,} cells ({share:.0%}) are missing"
+    if how.solver not in ("auto", "subsets"):
+        return "a proof has no use for a solver of your own"
+    if table.n_vars > EXACT_VARS:
+        return f"{table.n_vars} variables, a proof goes up to {EXACT_VARS}"
+    if table.weights is not None and (table.weights % 1 != 0).any():
+        return "a proof needs row weights that are whole numbers"
+    rules = how.common["constraints"].rules(
+        table.names, max_parents=how.common["max_parents"]
+    )
+    work = proof_work(
+        table,
+        max_parents=int(rules.limit.max()),
+        n_starts=1 + (_RESTARTS if how.restarts is None else how.restarts),
+    )
+    if work > PROOF_WORK:
+        return (
+            f"{quantity(table.n_missing, 'missing cell')} among "
+            f"{quantity(table.n_vars, 'variable')} are too many for a quick proof"
+        )
+    return None
+
+
+def _outcome_of_proof(how: _How, tried: LearnResult) -> str:
+    size = (
+        f"{quantity(how.table.n_vars, 'variable')} and "
+        f"{quantity(how.table.n_missing, 'missing cell')}"
+    )
+    if tried.stopped:
+        return f"{size}, interrupted before there was a proof"
+    if tried.is_optimal:
+        return f"{size}, few enough for a proof"
+    return f"{size}, few enough to come within the {spell('gap')} asked for"
+
+
+def _structure_alone(how: _How) -> LearnResult:
+    """Learn a structure as usual: without missing cells nothing is to be mended."""
+    is_small = how.table.n_vars <= EXACT_VARS
+    solver = how.solver
+    if solver == "auto":
+        # The search over orders takes seconds where a proof may take hours.
+        solver = "subsets" if is_small else "order"
+    found = replace(how, solver=solver).em()
+    note = "no cell is missing: this is plain structure learning"
+    reason = "no cell is missing"
+    if not found.is_optimal:
+        reason += "; for a proof of the structure, use learn_structure"
+    return _told(
+        how,
+        replace(
+            found,
+            method="exact" if found.is_optimal else "local",
+            log_likelihood=None,
+            detail={**found.detail, "note": note},
         ),
-        chosen=reason,
-        trace=exact.trace + local.trace,
-        seconds=clock.seconds,
-        detail={**exact.detail, **local.detail},
+        reason,
     )

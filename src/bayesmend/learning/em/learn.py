@@ -262,7 +262,7 @@ def _learn_complete(
         bound=found.bound,
         certificate=(
             Certificate.LOCAL
-            if found.certificate is Certificate.HEURISTIC
+            if found.certificate is Certificate.HEURISTIC and not found.stopped
             else found.certificate
         ),
         stopped=found.stopped,
