@@ -13,7 +13,13 @@ from bayesmend import _core
 from bayesmend._files import PathLike, file_suffix
 from bayesmend._spelling import spell
 from bayesmend.data.excel import is_workbook, read_sheet
-from bayesmend.data.files import BLANK_RUNS, FileOptions, check_text, read_bytes
+from bayesmend.data.files import (
+    BLANK_RUNS,
+    FileOptions,
+    check_binary,
+    check_markup,
+    read_bytes,
+)
 from bayesmend.data.sniff import Layout, byte_order_mark, find_encoding, sniff
 from bayesmend.data.sources import (
     FRAME_SUFFIXES,
@@ -29,6 +35,7 @@ from bayesmend.data.states import (
     Column,
     Label,
     check_markers,
+    is_number_text,
     listing,
     quantity,
 )
@@ -165,6 +172,7 @@ class CsvSource(Source):
         header = files.header
         if header is None and files.names_given:
             header = False
+        self._is_detected = header is None
         if is_workbook(content):
             files.refuse("a workbook", "sheet", "header")
             sheet = read_sheet(self.path, content, files.sheet)
@@ -172,8 +180,9 @@ class CsvSource(Source):
             text, layout = sheet.text, sheet.layout(header)
         else:
             files.refuse("delimited text", *_OF_TEXT)
-            check_text(self.path, content)
+            check_binary(self.path, content)
             text = self._decode(content, files.encoding)
+            check_markup(self.path, text)
             self._check_zeros(text)
             layout = sniff(
                 text,
@@ -206,7 +215,7 @@ class CsvSource(Source):
         if encoding is None and name in _GUESSED_ENCODINGS:
             self.notes.append(
                 f"{self.path.name} is not UTF-8 and was read as"
-                f" {_GUESSED_ENCODINGS[name]}: {spell('encoding')} names another"
+                f" {_GUESSED_ENCODINGS[name]} (set {spell('encoding')} for another)"
             )
         return text.encode("utf-8", errors="replace")
 
@@ -227,18 +236,19 @@ class CsvSource(Source):
         if files.header is None and files.names_given and looks_like == "header":
             self.notes.append(
                 f"the first line of {name} looks like names but was read as data,"
-                f" because {spell('names')} are given: {spell('header', True)} skips it"
+                f" because {spell('names')} are given (set {spell('header', True)} to"
+                " skip it)"
             )
         elif files.header is None and not files.names_given and not layout.has_header:
             self.notes.append(
                 f"the first line of {name} looks like data, so the columns are called"
-                f" x0, x1, ...: {spell('header', True)} takes it as names,"
-                f" {spell('names')} gives others"
+                f" x0, x1, ... (set {spell('header', True)} if it holds names, or give"
+                f" {spell('names')})"
             )
         if layout.doubtful:
             self.notes.append(
-                f"{layout.doubtful[0]!r} in {name} was read as text: if it is a"
-                f" number, {spell('decimal', ',')} reads it as one with decimals"
+                f"{layout.doubtful[0]!r} in {name} was read as text (set"
+                f" {spell('decimal', ',')} if the comma comes before decimals)"
             )
 
     def _set_text(self, text: bytes, layout: Layout) -> None:
@@ -270,12 +280,18 @@ class CsvSource(Source):
         nameless = [j for j, name in enumerate(names) if not name]
         for j in nameless:
             names[j] = _free_name(f"x{j}", names)
-        if nameless and len(nameless) < len(names):
-            columns = listing([j + 1 for j in nameless], 6)
-            called = listing([names[j] for j in nameless], 6)
+        if nameless:
+            called = listing((names[j] for j in nameless), 6)
+            verb = "has no name and is" if len(nameless) == 1 else "have none and are"
             self.notes.append(
-                f"column {columns} of {self.path.name} has no name and is called"
+                f"{quantity(len(nameless), 'column')} of {self.path.name} {verb} called"
                 f" {called}"
+            )
+        numbers = [name for name in names if is_number_text(name)]
+        if numbers and self._layout.looks_like != "header" and self._is_detected:
+            self.notes.append(
+                f"the first line of {self.path.name} was taken as names, though"
+                f" {numbers[0]} is a number (set {spell('header', False)} if it is data)"
             )
         return tuple(names)
 

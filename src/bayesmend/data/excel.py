@@ -7,6 +7,7 @@ a row is its number in the sheet.
 
 import datetime
 import io
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ _LOOKED_AT = 1000
 
 def is_workbook(content: bytes) -> bool:
     """Tell whether bytes are an .xlsx workbook: an archive with known parts."""
-    return content.startswith(b"PK\x03\x04") and b"xl/workbook" in content
+    return content.startswith(b"PK\x03\x04") and b"xl/workbook.xml" in content
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,12 @@ def read_sheet(path: Path, content: bytes, sheet: str | int | None) -> Sheet:
         )
         raise MissingDependencyError(message) from error
     try:
-        book = openpyxl.load_workbook(
-            io.BytesIO(content), read_only=True, data_only=True
-        )
-        sheets = {one.title: _rows(one) for one in book.worksheets}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of styles, charts and dates beyond 9999
+            book = openpyxl.load_workbook(
+                io.BytesIO(content), read_only=True, data_only=True
+            )
+            sheets = {one.title: _rows(one) for one in book.worksheets}
     except Exception as error:
         message = f"{path.name} is not a readable workbook: {error}."
         raise DataError(message) from error
@@ -134,6 +137,6 @@ def _choose(
         return filled[0], []
     note = (
         f"{path.name} has {len(filled)} sheets with cells ({listing(filled, 6)}), and"
-        f" {filled[0]!r} was read: {spell('sheet')} names another"
+        f" {filled[0]!r} was read (set {spell('sheet')} for another)"
     )
     return filled[0], [note]

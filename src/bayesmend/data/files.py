@@ -131,6 +131,16 @@ _STATA = ("a Stata file", "Pass the frame that pandas.read_stata gives")
 _SAS = ("a SAS file", "Pass the frame that pandas.read_sas gives")
 _R = ("an R file", "Save it with write.csv() in R")
 _OLD_EXCEL = ("an old Excel file", "Save it as .xlsx or CSV")
+# Archives that are known by a part of them.
+_ARCHIVES = (
+    (b"xl/workbook.bin", "a binary workbook", "Save it as .xlsx or CSV"),
+    (
+        b"application/vnd.oasis.opendocument",
+        "an OpenDocument",
+        "Save it as .xlsx or CSV",
+    ),
+    (b"word/document.xml", "a document", "Copy its table into a CSV file"),
+)
 # How files that are no table of text begin, what they are, and what to do.
 _SIGNATURES = (
     (b"PK\x03\x04", "a zip archive", _WITHIN),
@@ -149,6 +159,9 @@ _SIGNATURES = (
     (b"SQLite format 3", "an SQLite database", "Export its table as CSV"),
     (b"%PDF", "a PDF", "Copy its table into a CSV file"),
     (b"\x89HDF", "an HDF5 file", _EXPORT),
+    (b"PAR1", "a Parquet file", "Give it the suffix .parquet"),
+    (b"ARROW1", "an Arrow file", "Give it the suffix .arrow"),
+    (b"\x93NUMPY", "a NumPy array", "Pass the array that numpy.load gives"),
     (b"FEA1", "a Feather file of version 1", _EXPORT),
     (b"\x89PNG", "an image", _ELSEWHERE),
     (b"\xff\xd8\xff", "an image", _ELSEWHERE),
@@ -163,24 +176,38 @@ _SUFFIXES = {
     ".rds": _R,
     ".rdata": _R,
 }
+_PAGE = rb"\s*<(!doctype\s+html|html|head|body|table|div)\b"
 _TEXT_FORMATS = (
-    (rb"\s*<(!doctype\s+html|html)", "a web page", "Download the file it shows"),
+    (
+        rb"\s*<(!doctype\s+html|html|head|body|table|div)\b",
+        "a web page",
+        "Download the file it shows",
+    ),
     (rb"\s*<\?xml", "an XML file", _EXPORT),
     (rb"(%[^\n]*\n|\s)*@relation\s", "an ARFF file", "Save its rows as CSV"),
     (rb'\s*[\[{]\s*[\[{"]', "a JSON file", _EXPORT),
 )
 
 
-def check_text(path: Path, content: bytes) -> None:
-    """Refuse what is recognisably no table of text, and say what to do with it."""
+def check_binary(path: Path, content: bytes) -> None:
+    """Refuse what is recognisably no text, and say what to do with it."""
+    for part, kind, remedy in _ARCHIVES:
+        if content.startswith(b"PK\x03\x04") and part in content:
+            raise _refusal(path, kind, remedy)
+    if content[257:262] == b"ustar":
+        raise _refusal(path, "a tar archive", _WITHIN)
     for start, kind, remedy in _SIGNATURES:
         if content.startswith(start):
             raise _refusal(path, kind, remedy)
     suffix = file_suffix(path)
     if suffix in _SUFFIXES and not content[:1024].isascii():
         raise _refusal(path, *_SUFFIXES[suffix])
+
+
+def check_markup(path: Path, text: bytes) -> None:
+    """Refuse text that is recognisably no table, and say what to do with it."""
     for pattern, kind, remedy in _TEXT_FORMATS:
-        if re.match(pattern, content[:1024], re.IGNORECASE):
+        if re.match(pattern, text[:1024].removeprefix(b"\xef\xbb\xbf"), re.IGNORECASE):
             raise _refusal(path, kind, remedy)
 
 

@@ -374,22 +374,18 @@ def first_row_looks_like(rows: Rows) -> str:
     """
     if len(rows) < 2:
         return ""
-    first, below = rows[0], rows[1:]
+    first, below = [field.strip(BLANKS) for field in rows[0]], rows[1:]
+    are_names = _are_names(first)
     votes: list[int] = []
-    numbers: list[float] = []
-    for j, field in enumerate(first):
-        name = field.strip(BLANKS)
+    for j, name in enumerate(first):
         values = [row[j].strip(BLANKS) for row in below if j < len(row)]
         values = [value for value in values if value not in MISSING_MARKERS]
         is_number = is_number_text(name) or is_number_text(name, ",")
-        if is_number and is_number_text(name):
-            numbers.append(float(name))
-        votes.append(_vote_of(name, is_number, values))
-    if _is_sequence(numbers) and not any(vote < 0 for vote in votes):
-        votes = [0]  # 0, 1, 2, ... or 2019, 2020, ... may well be names
+        if not (is_number and are_names):
+            votes.append(_vote_of(name, is_number, values))
     score = sum(votes)
     if score == 0:
-        names = [name for name in first if name.strip(BLANKS)]
+        names = list(filter(None, first))
         is_repeated = len(set(names)) < len(names)
         return "data" if is_repeated and any(vote > 0 for vote in votes) else ""
     return "data" if score > 0 else "header"
@@ -418,9 +414,18 @@ def _shape(text: str) -> str:
     return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d", "0", text))
 
 
-def _is_sequence(numbers: list[float]) -> bool:
-    steps = {b - a for a, b in pairwise(numbers)}
-    return len(numbers) > 2 and steps == {1.0}
+def _are_names(first: list[str]) -> bool:
+    """Tell whether numbers of a first row may well be names: years, or a count."""
+    texts = [name for name in first if is_number_text(name)]
+    if len(texts) < 2 or not all(map(str.isdigit, texts)):
+        return False
+    numbers = [int(text) for text in texts]
+    if any(b <= a for a, b in pairwise(numbers)):
+        return False
+    if numbers[0] >= 1800 and numbers[-1] <= 2100:
+        return True
+    is_count = numbers[-1] - numbers[0] == len(numbers) - 1 and len(numbers) > 2
+    return is_count and (numbers[0] == 0 or len(texts) < len(first))
 
 
 # --- numbers ------------------------------------------------------------------------
