@@ -91,7 +91,7 @@ class CsvSource(Source):
         is_number[list(numeric)] = 1
         table = _core.read_csv(self._text, self._format, sorted(markers), is_number)
         self._check(table.problem)
-        self._table, self.n_rows = table, table.n_rows
+        self._table, self.n_rows, self._numeric = table, table.n_rows, numeric
         self.marker_counts = self.count_markers(range(len(names)))
 
     def count_markers(self, positions: Iterable[int]) -> dict[str, int]:
@@ -161,6 +161,21 @@ class CsvSource(Source):
         at, label = self.names.index(column.name), str(column.values[position])
         line = _core.csv_line_of_label(self._text, self._format, at, label)
         return f" in line {line} of {self.path.name}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what the core holds: it is read again from the text."""
+        state = dict(self.__dict__)
+        state["_table"] = self._table is not None
+        del state["_format"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        is_prepared = state.pop("_table")
+        self.__dict__.update(state)
+        self._table, self._format = None, _format_of(self._layout)
+        if is_prepared:
+            self.prepare(self.names, self.markers, self._numeric)
+            self._read.forget_cells()
 
     @property
     def _read(self) -> _core.CsvTable:
@@ -266,9 +281,7 @@ class CsvSource(Source):
         self.delimiter, self.decimal = layout.delimiter, layout.decimal
         self.has_header = layout.has_header
         self._text, self._layout = array, layout
-        self._format = _core.CsvFormat(
-            delimiter, end, quote, layout.decimal, layout.has_header, begin
-        )
+        self._format = _format_of(layout)
 
     def _named(self, fields: Sequence[str]) -> tuple[object, ...]:
         """Return the names of the columns, made up where the file has none."""
@@ -291,7 +304,8 @@ class CsvSource(Source):
         if numbers and self._layout.looks_like != "header" and self._is_detected:
             self.notes.append(
                 f"the first line of {self.path.name} was taken as names, though"
-                f" {numbers[0]} is a number (set {spell('header', False)} if it is data)"
+                f" {numbers[0]} is a number (set {spell('header', False)} if it is"
+                " data)"
             )
         return tuple(names)
 
@@ -309,6 +323,18 @@ class CsvSource(Source):
 
 
 _OF_TEXT = ("delimiter", "decimal", "encoding", "header")
+
+
+def _format_of(layout: Layout) -> _core.CsvFormat:
+    """Return how the core is to read a text whose runs of blanks are tabs."""
+    return _core.CsvFormat(
+        "\t" if layout.delimiter == BLANK_RUNS else layout.delimiter,
+        layout.line_end,
+        layout.quote,
+        layout.decimal,
+        layout.has_header,
+        layout.begin,
+    )
 
 
 def _free_name(name: str, names: Sequence[str]) -> str:

@@ -191,6 +191,7 @@ class Coder:
             places=tuple(positions),
             passed=passed,
             codes=codes,
+            marker_counts=tuple(source.count_markers(positions).items()),
         )
 
 

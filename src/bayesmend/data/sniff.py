@@ -23,6 +23,7 @@ Rows: TypeAlias = list[list[str]]
 
 _MAX_ROWS = 1000
 _ENOUGH_ROWS = 20
+_FEW = 8
 _SAMPLE_BYTES = 1 << 16
 _LARGEST_SAMPLE = 1 << 23
 
@@ -291,7 +292,7 @@ class _Split:
             score /= 4
         if self.delimiter == BLANK_RUNS:
             # Words of a sentence are parted by blanks too.
-            n_numbers = sum(is_number_text(cell) for cell in cells)
+            n_numbers = sum(map(_is_number, cells))
             is_table = self.n_fields > 2 or 2 * n_numbers >= len(cells)
             is_table &= 4 * n_numbers >= len(cells) or usual != ","
             score *= 0.95 if self.share == 1 and is_table else 0.0
@@ -380,7 +381,7 @@ def first_row_looks_like(rows: Rows) -> str:
     for j, name in enumerate(first):
         values = [row[j].strip(BLANKS) for row in below if j < len(row)]
         values = [value for value in values if value not in MISSING_MARKERS]
-        is_number = is_number_text(name) or is_number_text(name, ",")
+        is_number = _is_number(name)
         if not (is_number and are_names):
             votes.append(_vote_of(name, is_number, values))
     score = sum(votes)
@@ -392,22 +393,29 @@ def first_row_looks_like(rows: Rows) -> str:
 
 
 def _vote_of(name: str, is_number: bool, values: list[str]) -> int:
-    """Return 1 when a field looks like one of the values, -1 when like their name."""
+    """Weigh whether a field looks like one of the values, or below 0 like their name.
+
+    Numbers say more than labels, of which some are rare.
+    """
     if name in MISSING_MARKERS:
         return 1 if name else 0
     if not values:
         return 0
-    if all(is_number_text(v) or is_number_text(v, ",") for v in values):
-        return 1 if is_number else -1
+    if all(map(_is_number, values)):
+        return 3 if is_number else -3
     distinct = set(values)
     if name in distinct:
         return 1
-    if 2 * len(distinct) <= len(values) and not is_number:
+    if len(values) >= _FEW and 2 * len(distinct) <= len(values) and not is_number:
         return -1
     shapes = {_shape(value) for value in distinct}
     if len(shapes) == 1 and len(values) > 1 and any("0" in shape for shape in shapes):
         return 1 if _shape(name) in shapes else -1
     return 0
+
+
+def _is_number(text: str) -> bool:
+    return is_number_text(text) or is_number_text(text, ",")
 
 
 def _shape(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -65,6 +65,8 @@ class Origin:
     draw : tuple of int or None
         Which draw of observed numbers fills the variables that are cut; None is for
         their medians.
+    marker_counts : tuple of (str, int)
+        How many cells of the variables each missing marker of a file stood in.
     """
 
     kind: str = "codes"
@@ -77,6 +79,7 @@ class Origin:
     passed: tuple[int, ...] = ()
     codes: NDArray[np.uint8] | None = None
     draw: tuple[int, ...] | None = None
+    marker_counts: tuple[tuple[str, int], ...] = ()
 
     @property
     def row_labels(self) -> NDArray[np.object_] | None:
@@ -210,6 +213,10 @@ class Source(ABC):
     def hold(self) -> None:
         """Keep the table as it is now, whatever its owner does to it later."""
         return
+
+    def count_markers(self, positions: Iterable[int]) -> dict[str, int]:
+        """Count the cells of some columns of a file that each marker stands in."""
+        return {}
 
     @abstractmethod
     def values(self, position: int) -> list[Any]:

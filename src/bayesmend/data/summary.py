@@ -60,6 +60,9 @@ class Summary:
     missing_together : tuple of MissingTogether
         The sets of variables that are missing together, the most frequent first;
         complete rows are the empty set.
+    missing_markers : tuple of (str, int)
+        The markers that stand for missing cells in a file, and in how many; empty for
+        other tables and for cells that are no longer those of the file.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class Summary:
     total_weight: float | None
     variables: tuple[VariableSummary, ...]
     missing_together: tuple[MissingTogether, ...]
+    missing_markers: tuple[tuple[str, int], ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values, ready for JSON."""
@@ -97,6 +101,7 @@ class Summary:
             "n_complete_rows": self.n_complete_rows,
             "n_distinct_rows": self.n_distinct_rows,
             "total_weight": self.total_weight,
+            "missing_markers": dict(self.missing_markers),
             "variables": [
                 {
                     "name": variable.name,
@@ -123,6 +128,10 @@ class Summary:
             f"{quantity(self.n_complete_rows, 'complete row')},"
             f" {quantity(self.n_distinct_rows, 'distinct row')}",
         ]
+        if self.missing_markers:
+            counts = sorted(self.missing_markers, key=lambda item: -item[1])
+            shown = (f"{marker or 'empty'} ({count:,})" for marker, count in counts)
+            head.append(f"missing markers: {listing(shown)}")
         if self.total_weight is not None:
             head.append(f"total weight {self.total_weight:g}")
         blocks = [head, _variable_lines(self), _together_lines(self.missing_together)]
@@ -142,6 +151,7 @@ def summarize(
     states: Sequence[tuple[Label, ...]],
     codes: NDArray[np.uint8],
     weights: NDArray[np.float64] | None,
+    marker_counts: tuple[tuple[str, int], ...] = (),
 ) -> Summary:
     """Describe a coded table."""
     variables = []
@@ -152,16 +162,19 @@ def summarize(
         seen = tuple(counts[: len(labels)].tolist())
         variables.append(VariableSummary(name, labels, seen, n_missing, share))
     together = _find_together(names, codes)
+    n_missing = sum(variable.n_missing for variable in variables)
+    is_as_read = sum(count for _, count in marker_counts) == n_missing
     n_complete = sum(them.n_rows for them in together if not them.missing)
     return Summary(
         n_rows=len(codes),
         n_vars=len(names),
-        n_missing=sum(variable.n_missing for variable in variables),
+        n_missing=n_missing,
         n_complete_rows=n_complete,
         n_distinct_rows=len(_core.distinct_rows(np.ascontiguousarray(codes.T)).first),
         total_weight=None if weights is None else float(weights.sum()),
         variables=tuple(variables),
         missing_together=together,
+        missing_markers=marker_counts if is_as_read else (),
     )
 
 

@@ -539,7 +539,8 @@ class IncompleteData:
         >>> data.summary().to_dict()["n_complete_rows"]
         1
         """
-        return summarize(self.names, self.states, self.codes, self.weights)
+        counts = self.origin.marker_counts
+        return summarize(self.names, self.states, self.codes, self.weights, counts)
 
     def __repr__(self) -> str:
         cells = quantity(self.n_missing, "missing cell")
