@@ -28,6 +28,7 @@ __all__ = [
 # A mended distribution further than this from all that it may resemble is an alarm: as
 # a total variation distance, and in standard errors of it.
 _FAR, _ERRORS = 0.2, 3.0
+_RARE = 0.5  # of the frequency of the most frequent state
 _FEW = 10  # mended cells, of which no distribution is worth an alarm
 _SHOWN_STATES = 5
 _SHOWN_VARIABLES = 10
@@ -45,8 +46,8 @@ class MendedStratum:
     observed, mended : tuple of int
         How often each state was observed, and filled in.
     distance : float
-        Total variation distance (0 to 1) between the mended distribution and what is
-        nearest to it; see `compare_mended`.
+        How far the mended distribution is from what is nearest to it, between 0 and 1;
+        see `compare_mended`.
     is_alarm : bool
         Whether it is near to nothing.
     """
@@ -221,11 +222,13 @@ def compare_mended(data: Any, completed: Any) -> MendedSummary:
     """Put observed and mended distributions side by side, variable by variable.
 
     Also within the levels of the variable that best predicts which cells were missing.
-    A mended distribution is an alarm when it resembles nothing, by total variation
-    distance: neither the observed cells, nor those of any level, nor what the variable
-    most related to this one would have given, whether in shares or by its most
-    frequent state. It must be further than 0.2 from all of these, and than three
-    standard errors.
+    A mended distribution is an alarm when it resembles nothing: by total variation
+    distance neither the observed cells, nor those of any level, nor what the variable
+    most related to this one would have given in shares; each further away than 0.2,
+    and than three standard errors. And more than 0.2 of the cells must be filled with
+    states that are rare, in observed rows, at that state of the related variable: less
+    than half as frequent as the most frequent one. A filling of the most probable
+    states, which makes frequent ones more frequent, is no alarm.
 
     Parameters
     ----------
@@ -300,9 +303,9 @@ def _compare(data: IncompleteData, rows: _Cells, v: int) -> MendedVariable:
 
     def stratum(level: int | None) -> MendedStratum:
         mended = rows.mended(v, parts[level])
-        likely = rows.carried_over(v, related, parts[level])
-        references = [*(c for c in observed.values() if c.sum()), *likely]
-        distance, is_alarm = _nearest(mended, references)
+        expected, rare = rows.carried_over(v, related, parts[level])
+        references = [c for c in (*observed.values(), expected) if c.sum() > 0]
+        distance, is_alarm = _nearest(mended, references, rare)
         label = None if level is None else data.states[predictor][level]  # type: ignore[index]
         return MendedStratum(
             label,
@@ -322,11 +325,14 @@ def _compare(data: IncompleteData, rows: _Cells, v: int) -> MendedVariable:
 
 
 def _nearest(
-    mended: NDArray[np.int64], references: Sequence[NDArray[Any]]
+    mended: NDArray[np.int64], references: Sequence[NDArray[Any]], rare: float
 ) -> tuple[float, bool]:
-    """Return the distance to the nearest reference, and whether all are too far."""
+    """Return the distance to the nearest reference, and whether all are too far.
+
+    ``rare`` is the share of mended cells with states that are rare in their rows.
+    """
     n = int(mended.sum())
-    nearest, is_alarm = 1.0, n >= _FEW and bool(references)
+    nearest, is_alarm = rare, n >= _FEW and bool(references) and rare > _FAR
     for counts in references:
         size = float(counts.sum())
         p, q = counts / size, mended / n
@@ -391,11 +397,10 @@ class _Cells:
 
     def carried_over(
         self, v: int, related: int | None, part: NDArray[np.bool_]
-    ) -> list[NDArray[np.float64]]:
+    ) -> tuple[NDArray[np.float64], float]:
         """Return what the most related variable says of the mended cells of a part.
 
-        Their expected counts, and those when each takes its most frequent state. The
-        latter is what a filling of the most probable states comes to.
+        Their expected counts, and the share of those whose state is rare there.
         """
         card = int(self.card[v])
         filled = part & self.is_filled[:, v]
@@ -413,12 +418,10 @@ class _Cells:
             at = self.codes[filled, related]
             levels = np.where(at == MISSING, n_levels, at).astype(np.intp)
             levels[counts[levels].sum(axis=1) == 0] = n_levels
-        totals = counts.sum(axis=1, keepdims=True)
-        if not totals.any():
-            return []
-        shares = counts / np.maximum(totals, 1)
-        likely = np.bincount(shares[levels].argmax(axis=1), minlength=card)
-        return [shares[levels].sum(axis=0), likely.astype(np.float64)]
+        shares = (counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))[levels]
+        own = shares[np.arange(len(levels)), self.codes[filled, v]]
+        is_rare = own < _RARE * shares.max(axis=1)
+        return shares.sum(axis=0), float(is_rare.mean()) if len(levels) else 0.0
 
 
 def mutual_information(counts: NDArray[Any]) -> float:
