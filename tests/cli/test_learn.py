@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from support.clirunner import fails, ok, read_until, run
 
@@ -403,3 +404,40 @@ def test_em_writes_the_same_files_with_probabilities(holed, tmp_path):
     header = (out / "cells.csv").read_text().partition("\n")[0]
     assert header == "row,variable,state,probability,runner_up"
     assert "" not in {cell for row in table_of(out / "completed.csv") for cell in row}
+
+
+def write_block(path):
+    """A question that was asked in one of two waves only."""
+    rng = np.random.default_rng(1)
+    wave = rng.integers(2, size=300)
+    race = rng.choice(3, 300, p=[0.6, 0.25, 0.15])
+    rows = ["wave,race,again"]
+    for w, r in zip(wave.tolist(), race.tolist(), strict=True):
+        label = "bwo"[r]
+        rows.append(f"{2009 + 2 * w},{label},{label if w else ''}")
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def test_cells_without_an_example_are_told_listed_and_written(tmp_path):
+    table, out = write_block(tmp_path / "block.csv"), tmp_path / "out"
+    done = run(
+        *("learn", table, "--method", "em", "--support", "0.1", "--restarts", "0"),
+        *("--require", "wave,again", "--require", "race,again"),
+        *("--seed", "1", "--out", out),
+    )
+    assert done.exit_code == 0
+    report = result_of(out)
+    n_missing = report["n_mended"]
+    assert report["unsupported"] == {"again": n_missing}
+    assert f"Warning: {n_missing} mended cells have no observed example" in done.stderr
+    assert f"{n_missing} mended cells without an observed example: again" in done.stdout
+    assert "observed against mended:" in done.stdout
+    assert "wave = 2009" in done.stdout
+    [mended] = report["mended"]["variables"]
+    assert mended["predictor"] == "wave"
+    assert sum(mended["mended"]) == n_missing
+    header, *cells = table_of(out / "cells.csv")
+    assert header[-1] == "supported"
+    assert {cell[-1] for cell in cells} == {"False"}
+    assert "No observed example" in (out / "report.html").read_text()

@@ -2,8 +2,10 @@
 
 import json
 import re
+from dataclasses import replace
 
 import networkx as nx
+import numpy as np
 import pytest
 
 from bayesmend import load_network
@@ -181,3 +183,36 @@ def test_an_error_of_graphml_says_what_is_wrong(old, new, problem):
     with pytest.raises(FormatError) as caught:
         graphml.parse(text.replace(old, new, 1))
     assert problem in caught.value.problem
+
+
+def with_support(network):
+    """Every second cell of every table has an example."""
+    flags = [np.arange(cpt.size).reshape(cpt.shape) % 2 == 0 for cpt in network.cpts]
+    return replace(network, support=tuple(flags))
+
+
+def test_json_keeps_the_support_of_a_network():
+    network = with_support(load_network("asia"))
+    found = own.parse(own.render(network))
+    assert found == network
+    assert found != load_network("asia")
+    assert all(map(np.array_equal, found.support, network.support))
+    assert own.parse(own.render(load_network("asia"))).support is None
+
+
+def test_support_in_json_goes_with_parents_in_any_order():
+    network = with_support(load_network("asia"))
+    document = json.loads(own.render(network))
+    either = next(v for v in document["variables"] if len(v["parents"]) == 2)
+    either["parents"].reverse()
+    for key in ("cpt", "support"):
+        rows = either[key]
+        either[key] = [rows[0], rows[2], rows[1], rows[3]]
+    assert own.parse(json.dumps(document)) == network
+
+
+def test_support_of_another_shape_is_refused():
+    document = json.loads(own.render(with_support(load_network("asia"))))
+    document["variables"][0]["support"] = [[1, 2]]
+    with pytest.raises(FormatError, match="support must be a list of 1 rows of 2 0 or"):
+        own.parse(json.dumps(document))

@@ -12,6 +12,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::bayesmend.errors.SupportWarning
 METHODS = {
     "local": {},
     "exact": {"time_limit": 0.5},
+    "em": {"restarts": 2},
+    "em-hard": {"restarts": 2},
 }
 SUPPORT = 0.1
 SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 20))]

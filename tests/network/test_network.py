@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -306,3 +307,18 @@ def test_a_generator_is_used_as_it_is():
     rng = np.random.default_rng(1)
     assert as_generator(rng) is rng
     assert as_generator(np.int64(3)).random() == np.random.default_rng(3).random()
+
+
+def test_support_has_the_shape_of_the_tables():
+    asia = load_network("asia")
+    flags = tuple(np.ones(cpt.shape, bool) for cpt in asia.cpts)
+    network = replace(asia, support=flags)
+    assert network != asia
+    assert network == replace(asia, support=flags)
+    assert not network.support[0].flags.writeable
+    with pytest.raises(DataError, match=r"support must have one entry per variable"):
+        replace(asia, support=flags[1:])
+    with pytest.raises(DataError, match=r"the support of 'asia' must be truth values"):
+        replace(asia, support=(np.ones((1, 3), bool), *flags[1:]))
+    with pytest.raises(DataError, match=r"Got int64 of shape \(1, 2\) instead"):
+        replace(asia, support=(np.ones((1, 2), np.int64), *flags[1:]))

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayesmend as bm
-from bayesmend.errors import ParameterError
+from bayesmend.errors import ParameterError, SupportWarning
 from bayesmend.outcome import Certificate, Stopped
 from bayesmend.report import render_report
 from bayesmend.report.chart import draw_trace
@@ -304,3 +305,58 @@ def test_only_what_learning_returns_is_shown(tmp_path):
     found = bm.learn_structure({"a": [0, 1, 0, 1], "b": [0, 1, 0, 0]})
     with pytest.raises(ParameterError, match=r"a LearnResult.*Got StructureResult"):
         bm.write_report(found, tmp_path / "report.html")
+
+
+# --- what nobody should miss ----------------------------------------------------------
+
+
+def block_result(fill=None):
+    """A column that is missing throughout one wave, by a structure that splits them."""
+    rng = np.random.default_rng(1)
+    wave, race = rng.integers(2, size=400), rng.choice(3, 400, p=[0.6, 0.25, 0.15])
+    codes = np.column_stack([wave, race, race]).astype(np.uint8)
+    codes[wave == 0, 2] = bm.data.MISSING
+    data = bm.IncompleteData.from_codes(
+        codes,
+        names=("wave", "race", "again"),
+        states=(("early", "late"), HOSTILE[:3], ("b", "w", "o")),
+    )
+    required = {"required": [("wave", "again"), ("race", "again")]}
+    with pytest.warns(SupportWarning):
+        result = bm.learn_em(
+            data, support=0.1, constraints=required, restarts=0, seed=1
+        )
+    if fill is None:
+        return result
+    filled = np.where(codes == bm.data.MISSING, fill, codes).astype(np.uint8)
+    return replace(result, completed=data.with_codes(np.asfortranarray(filled)))
+
+
+def test_cells_without_an_example_come_first_and_are_listed():
+    result = block_result()
+    page = render_report(result)
+    Page(page)
+    warned = page.index("No observed example")
+    assert warned < page.index(f"<strong>{result.status}</strong>")
+    assert f"again ({len(result.cells):,} of {len(result.cells):,})" in page
+    assert "<h3>Without an observed example</h3>" in page
+    assert "wave = early" in page
+    assert "Mended cells unlike the observed" not in page
+
+
+def test_mended_cells_unlike_the_observed_are_an_alarm():
+    page = render_report(block_result(fill=0))
+    Page(page)
+    assert "Mended cells unlike the observed" in page
+    assert "The mended cells of again resemble no observed ones" in page
+    assert '<span class="unlike">unlike any observed</span>' in page
+
+
+def test_a_page_without_anything_to_warn_of_warns_of_nothing():
+    asia = bm.load_network("asia").sample(300, seed=1)
+    data = bm.hide_mcar(asia, 0.05, seed=1).data
+    page = render_report(bm.learn_em(data, support=0.1, restarts=0, seed=1))
+    assert "certificate alarm" not in page
+    assert "<h2>Observed against mended</h2>" in page
+    complete = render_report(bm.learn_em(asia, support=0.1, restarts=0, seed=1))
+    assert "<h2>Observed against mended</h2>" not in complete
