@@ -1,6 +1,9 @@
 """Files appear whole or not at all, packed when their name says so."""
 
+import errno
 import gzip
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -119,6 +122,42 @@ class TestEveryWriter:
 
         monkeypatch.setattr(Path, "replace", interrupt)
         with pytest.raises(KeyboardInterrupt):
+            write(tmp_path / "net.bif")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_link_stays_and_leads_to_the_new_file(self, write, tmp_path):
+        (tmp_path / "there").mkdir()
+        target, link = tmp_path / "there" / "net.bif", tmp_path / "link.bif"
+        link.symlink_to(target)
+        for _ in range(2):  # a link to nothing, then to a file
+            write(link)
+            assert link.is_symlink()
+            assert target.read_bytes()
+            assert sorted(tmp_path.rglob("*.bif")) == [link, target]
+        link.unlink()
+        link.symlink_to(link)
+        with pytest.raises(DataError, match="it is a link that leads to itself"):
+            write(link)
+
+    def test_devices_pipes_and_folders_stay_what_they_are(self, write, tmp_path):
+        pipe, folder = tmp_path / "pipe.bif", tmp_path / "folder.bif"
+        os.mkfifo(pipe)
+        folder.mkdir()
+        (tmp_path / "null.bif").symlink_to("/dev/null")
+        for path in (pipe, tmp_path / "null.bif"):
+            with pytest.raises(DataError, match="it is a device, a pipe or the like"):
+                write(path)
+        with pytest.raises(DataError, match=r"folder.bif': it is a folder. Name a"):
+            write(folder)
+        assert pipe.is_fifo()
+        assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+
+    def test_a_full_disk_names_the_file(self, write, tmp_path, monkeypatch):
+        def fail(*_):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(Path, "replace", fail)
+        with pytest.raises(DataError, match=r"write '.*net.bif': No space left on dev"):
             write(tmp_path / "net.bif")
         assert list(tmp_path.iterdir()) == []
 

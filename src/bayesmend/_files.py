@@ -12,7 +12,14 @@ from typing import TypeAlias
 from bayesmend._limits import max_unpacked
 from bayesmend.errors import DataError
 
-__all__ = ["PathLike", "file_suffix", "unpack", "write_chunks", "write_text"]
+__all__ = [
+    "PathLike",
+    "file_suffix",
+    "resolved",
+    "unpack",
+    "write_chunks",
+    "write_text",
+]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -64,16 +71,33 @@ def write_chunks(path: PathLike, chunks: Iterable[bytes]) -> None:
     """Write a file, packed when named .gz; it appears whole or not at all.
 
     The content goes to a temporary file in the same folder, which then takes the name:
-    whatever happens, the file is the old one or the new one, never half of it.
+    whatever happens, the file is the old one or the new one, never half of it. A link
+    stays, and what it leads to is written.
     """
-    path = Path(path)
     chunks = iter(chunks)
     start = next(chunks, b"")  # problems with the content come before any file
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        _write(resolved(path), start, chunks)
     except OSError as error:
-        msg = f"cannot write {str(path)!r}: {error.strerror}."
+        msg = f"cannot write {str(path)!r}: {error.strerror or error}."
         raise DataError(msg) from error
+
+
+def resolved(path: PathLike) -> Path:
+    """Return where a file is written: where links lead to, and to no device or pipe."""
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        msg = f"cannot write {str(path)!r}: it is a link that leads to itself."
+        raise DataError(msg)
+    if target.exists() and not target.is_file():
+        kind = "a folder" if target.is_dir() else "a device, a pipe or the like"
+        msg = f"cannot write {str(path)!r}: it is {kind}. Name a file."
+        raise DataError(msg)
+    return target
+
+
+def _write(path: Path, start: bytes, chunks: Iterable[bytes]) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
             if path.suffix.lower() == ".gz":

@@ -159,7 +159,7 @@ def test_an_arc_is_a_pair(option, asia, tmp_path):
             "--solver must be one of auto, subsets, ilp, ord",
         ),
         (("--score", "mdl"), "--score must be one of bdeu, k2, bic, aic, loglik."),
-        (("--ess", "0"), "--ess must be a finite number > 0."),
+        (("--ess", "0"), "--ess must be a number between 1e-06 and 1e+12."),
         (("--max-parents", "-1"), "--max-parents must be an integer >= 0."),
         (("--time-limit", "0"), "--time-limit must be a number of seconds > 0."),
         (("--require", "smoke,x"), "--require names 'x', which is no variable."),

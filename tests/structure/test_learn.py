@@ -253,7 +253,7 @@ def test_missing_cells_are_refused():
             "solver must be one of auto, subsets, ilp, order, gre",
         ),
         ({"score": "mdl"}, "score must be one of bdeu"),
-        ({"ess": -1.0}, "ess must be a finite number > 0"),
+        ({"ess": -1.0}, "ess must be a number between 1e-06 and"),
         ({"max_parents": -1}, "max_parents must be an integer >= 0"),
         ({"max_sets": 0}, "max_sets must be an integer >= 1"),
         (

@@ -17,12 +17,13 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesmend._files import write_text
+from bayesmend.cli.folder import kept_from_others, write_folder
 from bayesmend.cli.terminal import (
     COLUMN_OPTIONS,
     STREAM,
     UsageError,
     check_outputs,
+    hold,
     input_path,
     network_suffix,
     remember_debug,
@@ -345,17 +346,17 @@ class Folder:
         if self.out.exists() and not self.out.is_dir():
             message = f"'{self.out}' is a file. Name a folder with --out."
             raise ParameterError(message)
-        if self.out.is_dir():
-            check_outputs([self.out / name for name in names], force=self.force)
+        hold(kept_from_others(self.out))
+        self._check_files(names)
 
     def write(self, contents: Mapping[str, str | Callable[[Path], None]]) -> None:
-        """Write texts, and let functions write, each file whole or not at all."""
-        self.out.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            if isinstance(content, str):
-                write_text(self.out / name, content)
-            else:
-                content(self.out / name)
+        """Write texts, and let functions write: all files, or none of them."""
+        self._check_files(contents)
+        write_folder(self.out, contents)
+
+    def _check_files(self, names: Iterable[str]) -> None:
+        if self.out.is_dir():
+            check_outputs([self.out / name for name in names], force=self.force)
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:

@@ -13,14 +13,14 @@ import traceback
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 import typer
 from typer.core import TyperCommand
 
-from bayesmend._files import file_suffix
+from bayesmend._files import file_suffix, resolved
 from bayesmend._spelling import shown, spelling
 from bayesmend.data.csv import TEXT_SUFFIXES
 from bayesmend.errors import (
@@ -37,6 +37,7 @@ __all__ = [
     "check_outputs",
     "check_stdout",
     "end_interrupted",
+    "hold",
     "input_path",
     "json_text",
     "network_suffix",
@@ -74,7 +75,7 @@ class Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; exit 1 for an error and 130 for Ctrl-C."""
         try:
-            with _warnings_on_stderr(), spelling(self.spell):
+            with _warnings_on_stderr(), spelling(self.spell), _held:
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             sys.stderr.write("Interrupted.\n")
@@ -143,6 +144,14 @@ def _quoted(text: str) -> str:
     return shlex.quote(text) if set(text) & set(_FOR_THE_SHELL) else text
 
 
+_held = ExitStack()
+
+
+def hold(resource: AbstractContextManager[None]) -> None:
+    """Enter what is left when the command ends, however it ends."""
+    _held.enter_context(resource)
+
+
 def remember_debug(ctx: typer.Context, value: bool) -> bool:
     """Note that ``--debug`` was given, before or after the name of the command."""
     if value:
@@ -182,7 +191,7 @@ def check_outputs(
             message = f"'{path}' is a folder. Name a file in it."
         elif not path.parent.is_dir():
             message = f"there is no folder '{path.parent}'. Create it first."
-        elif path.exists() and not force:
+        elif resolved(path).exists() and not force:
             message = f"'{path}' exists. Pass --force to replace it."
         else:
             continue

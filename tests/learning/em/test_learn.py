@@ -436,7 +436,7 @@ def test_enough_steps_are_no_warning():
         ),
         ({"starts": "mode"}, "starts must be a tuple of names. Got 'mode'"),
         ({"starts": ("median",)}, "starts must be among empty, complete, mode, random"),
-        ({"ess": -1.0}, "ess must be a finite number > 0. Got -1.0"),
+        ({"ess": -1.0}, "ess must be a number between 1e-06 and"),
         ({"tol": 0.0}, "tol must be a finite number > 0. Got 0.0"),
         ({"restarts": -1}, "restarts must be an integer >= 0. Got -1"),
         ({"max_iter": 0}, "max_iter must be an integer >= 1. Got 0"),

@@ -1,0 +1,138 @@
+"""The folder of a result: its files appear together, and one run at a time has it."""
+
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from bayesmend._files import write_text
+from bayesmend.errors import DataError, ParameterError
+
+__all__ = ["kept_from_others", "write_folder"]
+
+
+def write_folder(
+    out: Path, contents: Mapping[str, str | Callable[[Path], None]]
+) -> None:
+    """Write texts, and let functions write: all of the files, or none of them.
+
+    A new folder takes its name once it is complete. In one that is there already, the
+    files take their names one after the other once all are complete; if that fails,
+    those from before are put back.
+    """
+    out = Path(os.path.realpath(out))
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not out.exists()
+        with _beside(out, out.parent if is_new else out) as made:
+            _write_all(made, contents, out)
+            if is_new:
+                made.chmod(_usual_mode())
+                made.rename(out)
+            else:
+                _take_names(made, out, list(contents))
+    except OSError as error:
+        msg = f"cannot write the files of '{out}': {error.strerror or error}."
+        raise DataError(msg) from error
+
+
+@contextmanager
+def kept_from_others(out: Path) -> Iterator[None]:
+    """Refuse a folder that another run is going to write to."""
+    digest = hashlib.sha256(os.path.realpath(out).encode("utf-8", "surrogateescape"))
+    user = os.getuid() if hasattr(os, "getuid") else ""
+    name = f"bayesmend-{user}-{digest.hexdigest()[:32]}.lock"
+    path = Path(tempfile.gettempdir(), name)
+    handle = os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        if not _lock(handle) or not _is_there(handle, path):
+            msg = (
+                f"another run is at work on '{out}'. Wait for it to end, or name "
+                "another folder with --out."
+            )
+            raise ParameterError(msg)
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _beside(out: Path, home: Path) -> Iterator[Path]:
+    """Give a folder for what is not complete yet."""
+    made = Path(tempfile.mkdtemp(dir=home, prefix=f".{out.name}."))
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _write_all(
+    made: Path, contents: Mapping[str, str | Callable[[Path], None]], out: Path
+) -> None:
+    for name, content in contents.items():
+        try:
+            if isinstance(content, str):
+                write_text(made / name, content)
+            else:
+                content(made / name)
+        except DataError as error:
+            raise DataError(str(error).replace(str(made), str(out))) from error
+
+
+def _take_names(made: Path, out: Path, names: list[str]) -> None:
+    before = made / "before"
+    before.mkdir()
+    try:
+        for name in names:
+            if (out / name).exists():
+                (out / name).rename(before / name)
+            (made / name).rename(out / name)
+    except BaseException:
+        for name in names:
+            if (before / name).exists():
+                (before / name).replace(out / name)
+            elif not (made / name).exists():
+                (out / name).unlink(missing_ok=True)
+        raise
+
+
+def _usual_mode() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o777 & ~mask
+
+
+def _is_there(handle: int, path: Path) -> bool:
+    """Tell whether a lock is not one that its owner has just taken away."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except OSError:
+        return False
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(handle: int) -> bool:
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _lock(handle: int) -> bool:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
