@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 
-__all__ = ["VARIANTS", "Survey", "Variant", "draw_survey"]
+__all__ = ["VARIANTS", "Survey", "Variant", "consistency", "draw_survey"]
 
 Variant = Literal["plain", "two", "numeric", "three", "scattered"]
 VARIANTS = get_args(Variant)
@@ -45,25 +45,34 @@ class Survey:
         The table.
     truth : IncompleteData
         The same before cells were hidden.
-    asked : tuple of (str, str)
-        Pairs of variables: one that is known, and one that it settles.
-    fits : tuple of ndarray
-        For each pair, the states of the second that go with a state of the first.
     """
 
     data: IncompleteData
     truth: IncompleteData
-    asked: tuple[tuple[str, str], ...]
-    fits: tuple[NDArray[np.bool_], ...]
 
     def consistency(self, completed: IncompleteData) -> float:
-        """Return the share of filled cells that go with the rest of their row."""
-        right = []
-        for (known, asked), fits in zip(self.asked, self.fits, strict=True):
-            k, a = self.data.index(known), self.data.index(asked)
-            rows = np.flatnonzero(self.data.codes[:, a] == MISSING)
-            right.append(fits[completed.codes[rows, k], completed.codes[rows, a]])
-        return float(np.concatenate(right).mean())
+        """Return the share of filled answers that go with the rest of their row."""
+        return consistency(self.data, completed)
+
+
+def consistency(data: IncompleteData, completed: IncompleteData) -> float:
+    """Return the share of filled answers that go with what settles them.
+
+    Parameters
+    ----------
+    data : IncompleteData
+        A survey.
+    completed : IncompleteData
+        The same without missing cells.
+    """
+    right = []
+    for (known, asked), fits in _FITS.items():
+        if asked not in data.names:
+            continue
+        k, a = data.index(known), data.index(asked)
+        rows = np.flatnonzero(data.codes[:, a] == MISSING)
+        right.append(fits[completed.codes[rows, k], completed.codes[rows, a]])
+    return float(np.concatenate(right).mean())
 
 
 def draw_survey(
@@ -106,19 +115,16 @@ def draw_survey(
         years = rng.integers(80, size=n_rows)
         draft.add("age", _intervals(_YEARS), _cut(years, _YEARS))
         months = 12 * years + rng.integers(12, size=n_rows)
-        draft.ask("age", "months", _intervals(_MONTHS), _months(months))
+        draft.ask("months", _intervals(_MONTHS), _cut(months, _MONTHS))
     else:
         race = rng.choice(len(_RACES), n_rows, p=list(_RACES.values()))
         draft.add("race", tuple(_RACES), race)
-        draft.ask("race", "race3", _RACES3, _finer(race, rng))
+        # The last race is two.
+        is_other = (race == len(_RACES) - 1) & (rng.random(n_rows) >= 0.6)
+        draft.ask("race3", _RACES3, race + is_other)
     if variant == "two":
-        exact = education, np.eye(3, dtype=bool)
-        draft.ask("edu", "edu3", ("basic", "college", "degree"), exact)
+        draft.ask("edu3", ("basic", "college", "degree"), education)
     return draft.survey(_SCATTERED if variant == "scattered" else 0.0)
-
-
-_Answers = tuple[NDArray[np.int64], NDArray[np.bool_]]
-"""Codes, and which states go with a state of the variable that is known."""
 
 
 @dataclass(slots=True)
@@ -128,19 +134,17 @@ class _Draft:
     noise: float
     codes: dict[str, NDArray[np.int64]] = field(default_factory=dict)
     states: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    fits: dict[tuple[str, str], NDArray[np.bool_]] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
 
     def add(self, name: str, states: tuple[str, ...], codes: NDArray[np.int64]) -> None:
         self.codes[name], self.states[name] = codes, states
 
-    def ask(
-        self, known: str, name: str, states: tuple[str, ...], answers: _Answers
-    ) -> None:
+    def ask(self, name: str, states: tuple[str, ...], codes: NDArray[np.int64]) -> None:
         """Add a variable that another one settles, but for the noise."""
         any_state = self.rng.integers(len(states), size=self.n_rows)
         is_noise = self.rng.random(self.n_rows) < self.noise
-        self.add(name, states, np.where(is_noise, any_state, answers[0]))
-        self.fits[known, name] = answers[1]
+        self.add(name, states, np.where(is_noise, any_state, codes))
+        self.asked.append(name)
 
     def survey(self, scattered: float) -> Survey:
         """Hide what only the last wave was asked, and a share of all cells."""
@@ -151,28 +155,9 @@ class _Draft:
         hidden = codes.copy(order="F")
         hidden[self.rng.random(codes.shape) < scattered] = MISSING
         earlier = self.codes["wave"] < len(self.states["wave"]) - 1
-        for _, asked in self.fits:
+        for asked in self.asked:
             hidden[earlier, truth.index(asked)] = MISSING
-        data = truth.with_codes(hidden)
-        return Survey(data, truth, tuple(self.fits), tuple(self.fits.values()))
-
-
-def _finer(race: NDArray[np.int64], rng: np.random.Generator) -> _Answers:
-    """Split the last race in two; the others stay as they are."""
-    last = len(_RACES) - 1
-    split = race + (race == last) * (rng.random(len(race)) >= 0.6)
-    fits = np.eye(len(_RACES), len(_RACES3), dtype=bool)
-    fits[last, last:] = True
-    return split, fits
-
-
-def _months(months: NDArray[np.int64]) -> _Answers:
-    """Cut ages in months; an interval goes with the intervals of years it meets."""
-    cut = _cut(months, _MONTHS)
-    fits = np.zeros((len(_YEARS) + 1, len(_MONTHS) + 1), dtype=bool)
-    every = np.arange(12 * 80)
-    fits[_cut(every // 12, _YEARS), _cut(every, _MONTHS)] = True
-    return cut, fits
+        return Survey(truth.with_codes(hidden), truth)
 
 
 def _cut(numbers: NDArray[np.int64], cuts: tuple[int, ...]) -> NDArray[np.int64]:
@@ -182,3 +167,25 @@ def _cut(numbers: NDArray[np.int64], cuts: tuple[int, ...]) -> NDArray[np.int64]
 def _intervals(cuts: tuple[int, ...]) -> tuple[str, ...]:
     inner = [f"{low} to {high}" for low, high in pairwise(cuts)]
     return (f"below {cuts[0]}", *inner, f"from {cuts[-1]}")
+
+
+def _finer_fits() -> NDArray[np.bool_]:
+    fits = np.eye(len(_RACES), len(_RACES3), dtype=bool)
+    fits[-1, len(_RACES) - 1 :] = True
+    return fits
+
+
+def _months_fits() -> NDArray[np.bool_]:
+    """Tell which intervals of months meet those of years."""
+    fits = np.zeros((len(_YEARS) + 1, len(_MONTHS) + 1), dtype=bool)
+    every = np.arange(12 * 80)
+    fits[_cut(every // 12, _YEARS), _cut(every, _MONTHS)] = True
+    return fits
+
+
+# By what is known and what was asked: the answers that go with each state.
+_FITS = {
+    ("race", "race3"): _finer_fits(),
+    ("age", "months"): _months_fits(),
+    ("edu", "edu3"): np.eye(3, dtype=bool),
+}

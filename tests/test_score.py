@@ -412,3 +412,30 @@ def test_a_sample_size_that_a_score_would_ignore_is_refused(kind):
         dag_score(dag, table, score=kind, ess=2)
     with pytest.raises(ParameterError, match="ess=2 goes with score='bdeu'"):
         reduce_to_complete(table, score=kind, ess=2)
+
+
+@settings(max_examples=100)
+@given(completed_families(), st.integers(0, 2**32))
+def test_what_rows_show_is_the_same_for_every_completion(family, seed):
+    rows, completed, card, child, parents, _ = family
+    if not rows:
+        return
+    rng = np.random.default_rng(seed)
+    other = [
+        [
+            int(rng.integers(r)) if c is None else c
+            for c, r in zip(row, card, strict=True)
+        ]
+        for row in rows
+    ]
+    incomplete = make_data([[255 if c is None else c for c in r] for r in rows], card)
+    rule, shown = Score(support=0.5), _core.ShownCells()
+    for table in (completed, other, completed):
+        scorer = FamilyScorer.completed(
+            incomplete, make_data(table, card), score=rule, shown=shown
+        )
+        expected = oracle.supported_score(
+            rows, table, card, child, parents, "bdeu", support=0.5
+        )
+        found = scorer.family(f"v{child}", [f"v{p}" for p in parents])
+        assert found == pytest.approx(expected, rel=1e-8, abs=1e-7)

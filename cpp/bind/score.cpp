@@ -1,5 +1,6 @@
 #include "core/score/score.hpp"
 
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/unique_ptr.h>
 
 #include <algorithm>
@@ -18,11 +19,15 @@ void bind_score(nb::module_& m) {
   nb::class_<ScoreRule>(m, "ScoreRule", "How families are scored.")
       .def(nb::init<ScoreKind, double, double, double>(), "kind"_a, "ess"_a, "arc_penalty"_a,
            "support"_a);
+  nb::class_<ShownCells>(m, "ShownCells",
+                         "Remembers what observed rows show, for scorers of completions of one "
+                         "table.")
+      .def(nb::init<>());
   nb::class_<Scorer>(m, "Scorer", "Scores families of one complete table under one rule.")
       .def(nb::init<In<std::uint8_t, 2>, In<std::int32_t, 1>, In<double, 1>, const ScoreRule&,
-                    const In<std::uint8_t, 2>&>(),
+                    const In<std::uint8_t, 2>&, std::shared_ptr<ShownCells>>(),
            "columns"_a.noconvert(), "card"_a.noconvert(), "weights"_a.noconvert(), "rule"_a,
-           "was_missing"_a.noconvert())
+           "was_missing"_a.noconvert(), "shown"_a.none())
       .def_static(
           "expecting",
           [](nb::object holes, In<double, 1> cpts, const ScoreRule& rule, std::size_t n_threads,

@@ -14,11 +14,13 @@ namespace bayesmend::bind {
 class Scorer {
  public:
   Scorer(In<std::uint8_t, 2> columns, In<std::int32_t, 1> card, In<double, 1> weights,
-         const ScoreRule& rule, const In<std::uint8_t, 2>& was_missing)
+         const ScoreRule& rule, const In<std::uint8_t, 2>& was_missing,
+         std::shared_ptr<ShownCells> shown)
       : columns_(std::move(columns)),
         card_(std::move(card)),
         weights_(std::move(weights)),
-        counter_(table_of(columns_, card_), view(weights_), flags_of(was_missing, columns_)),
+        counter_(table_of(columns_, card_), view(weights_), flags_of(was_missing, columns_),
+                 std::move(shown)),
         scorer_(counter_, rule) {}
 
   // Scores what is expected of a table with holes; `owner` keeps `holes` alive.

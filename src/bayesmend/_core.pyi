@@ -160,10 +160,17 @@ class ScoreRule:
 
     def __init__(self, kind: ScoreKind, ess: float, arc_penalty: float, support: float) -> None: ...
 
+class ShownCells:
+    """
+    Remembers what observed rows show, for scorers of completions of one table.
+    """
+
+    def __init__(self) -> None: ...
+
 class Scorer:
     """Scores families of one complete table under one rule."""
 
-    def __init__(self, columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: ScoreRule, was_missing: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: ScoreRule, was_missing: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], shown: ShownCells | None) -> None: ...
 
     @staticmethod
     def expecting(holes: object, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: ScoreRule, n_threads: int, max_bytes: float) -> Scorer:

@@ -222,6 +222,7 @@ class FamilyScorer:
             weights_of(table),
             core_rule(self.score),
             _NOTHING_MISSING,
+            None,
         )
 
     @classmethod
@@ -232,6 +233,7 @@ class FamilyScorer:
         *,
         score: Score,
         n_threads: int = 0,
+        shown: _core.ShownCells | None = None,
     ) -> FamilyScorer:
         """Score a completed table, knowing which of its cells were missing.
 
@@ -245,6 +247,8 @@ class FamilyScorer:
             The rule; its `support` is for cells that no row of `data` shows.
         n_threads : int, default=0
             Number of threads; 0 means one per core.
+        shown : ShownCells, optional
+            Shared by scorers of completions of the same `data`, which saves time.
         """
         require_complete(completed, "a score")
         scorer = cls.__new__(cls)
@@ -256,6 +260,7 @@ class FamilyScorer:
             weights_of(completed),
             core_rule(score),
             missing_flags(data) if score.support > 0 else _NOTHING_MISSING,
+            shown,
         )
         return scorer
 

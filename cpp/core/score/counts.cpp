@@ -23,8 +23,12 @@ constexpr std::size_t kAlwaysDense = 512;
 }  // namespace
 
 JointCounter::JointCounter(const Table& table, std::span<const double> weights,
-                           std::span<const std::uint8_t> was_missing)
-    : table_(table), weights_(weights), n_words_((table.n_rows + 63) / 64) {
+                           std::span<const std::uint8_t> was_missing,
+                           std::shared_ptr<ShownCells> shown)
+    : table_(table),
+      weights_(weights),
+      n_words_((table.n_rows + 63) / 64),
+      shown_(shown ? std::move(shown) : std::make_shared<ShownCells>()) {
   if (!was_missing.empty()) missing_bits_.assign(table.n_vars * n_words_, 0);
   for (std::size_t cell = 0; cell < was_missing.size(); ++cell)
     if (const std::size_t row = cell % table.n_rows; was_missing[cell] != 0)
@@ -274,7 +278,35 @@ double JointCounter::weigh_without_example(Scratch& scratch, std::size_t n_cells
   return total;
 }
 
+ShownCells::Bits JointCounter::find_shown(VariableSet set, std::size_t n_cells,
+                                          Scratch& scratch) const {
+  if (!find_incomplete(set, scratch)) return {};
+  ShownCells::Bits bits((n_cells + 63) / 64, 0);
+  for_rows(scratch, false, [&](std::size_t row) {
+    std::size_t cell = 0;
+    for (const auto v : set) cell = cell * table_.card[v] + table_.column(v)[row];
+    bits[cell / 64] |= std::uint64_t{1} << (cell % 64);
+    return true;
+  });
+  return bits;
+}
+
+double JointCounter::unsupported(VariableSet set, std::span<const std::uint32_t> counts,
+                                 Scratch& scratch) const {
+  const auto bits = shown_->of(set, [&] { return find_shown(set, counts.size(), scratch); });
+  std::uint64_t total = 0;
+  for (std::size_t w = 0; w < bits->size(); ++w) {
+    std::uint64_t not_shown = ~(*bits)[w];
+    if (w + 1 == bits->size() && counts.size() % 64 != 0)
+      not_shown &= (std::uint64_t{1} << (counts.size() % 64)) - 1;
+    for (; not_shown != 0; not_shown &= not_shown - 1)
+      total += counts[w * 64 + static_cast<std::size_t>(std::countr_zero(not_shown))];
+  }
+  return static_cast<double>(total);
+}
+
 double JointCounter::unsupported(VariableSet set, Scratch& scratch) const {
+  if (set.empty()) return 0.0;
   if (source_ != nullptr) {
     if (!scratch.source) scratch.source = source_->make_scratch();
     return source_->unsupported(set, *scratch.source);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/variable.hpp"
+#include "core/score/shown.hpp"
 #include "core/table/table.hpp"
 
 namespace bayesmend {
@@ -41,9 +42,10 @@ class JointCounter {
  public:
   // Keeps views of the table and the weights, which must outlive it. Empty weights: one a row.
   // `was_missing` marks, variable by variable, the cells that were missing before the table was
-  // completed; empty where none was.
+  // completed; empty where none was. Counters of completions of one table may share `shown`.
   JointCounter(const Table& table, std::span<const double> weights,
-               std::span<const std::uint8_t> was_missing = {});
+               std::span<const std::uint8_t> was_missing = {},
+               std::shared_ptr<ShownCells> shown = nullptr);
   // Takes the counts of a table with this total weight from a source, which must outlive it.
   JointCounter(const Table& table, double total, const CountSource& source)
       : table_(table), source_(&source), total_(total) {}
@@ -63,6 +65,9 @@ class JointCounter {
   // Total weight of the cells of the joint table of `set`, given in any order, of which no row that
   // showed the whole set before the table was completed is an example.
   double unsupported(VariableSet set, Scratch& scratch) const;
+  // The same where the counts of all cells are known, the last variable varying fastest.
+  double unsupported(VariableSet set, std::span<const std::uint32_t> counts,
+                     Scratch& scratch) const;
   // Whether unsupported() can be other than zero.
   bool was_incomplete() const { return !missing_bits_.empty() || source_ != nullptr; }
 
@@ -102,6 +107,7 @@ class JointCounter {
                                  Weight&& weight) const;
   std::span<const std::uint32_t> count_by_rows(VariableSet set, Scratch& scratch) const;
   std::span<const double> weigh_by_rows(VariableSet set, Scratch& scratch) const;
+  ShownCells::Bits find_shown(VariableSet set, std::size_t n_cells, Scratch& scratch) const;
   double weight(std::size_t row) const { return weights_.empty() ? 1.0 : weights_[row]; }
   // Fills scratch.incomplete with the rows that lacked a variable of the set; false when none did.
   bool find_incomplete(VariableSet set, Scratch& scratch) const;
@@ -120,6 +126,7 @@ class JointCounter {
   std::vector<std::uint64_t> bits_;
   std::vector<std::size_t> first_bits_;      // per variable; npos where it has no bit sets
   std::vector<std::uint64_t> missing_bits_;  // per variable, the rows that lacked it
+  std::shared_ptr<ShownCells> shown_;
 };
 
 class JointCounter::Scratch {

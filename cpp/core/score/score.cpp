@@ -101,9 +101,10 @@ const CellTable& FamilyScorer::cell_table(double pseudo_count, double n_cells,
 
 void FamilyScorer::set_values(std::span<const VariableSet> sets,
                               std::span<const double> pseudo_counts, Scratch& scratch,
-                              std::span<double> values) const {
+                              std::span<double> values, std::span<double> costs) const {
   visit_counts(sets, scratch, [&](std::size_t s, auto counts) {
     values[s] = value(counts, pseudo_counts[s], counter_.n_cells(sets[s]), scratch);
+    costs[s] = unsupported_cost(sets[s], counts, scratch);
   });
 }
 
@@ -124,11 +125,12 @@ double FamilyScorer::family(Var child, VariableSet parents, Scratch& scratch) co
   set.push_back(child);
   const double n_cells = counter_.n_cells(set);
   const double parent_pseudo = parent_pseudo_count(parents, card);
-  double joint = 0.0, given = 0.0;
+  double joint = 0.0, given = 0.0, cost = 0.0;
   bool has_given = false;
   const VariableSet joint_set[] = {set};
   visit_counts(joint_set, scratch, [&](std::size_t, auto counts) {
     joint = value(counts, joint_pseudo_count(set), n_cells, scratch);
+    cost = unsupported_cost(set, counts, scratch);
     if (static_cast<double>(counts.size()) != n_cells || counter_.is_weighted()) return;
     // The whole table is here: its margin over the child is the table of the parents.
     std::vector<std::uint32_t>& margin = scratch.margin;
@@ -144,7 +146,7 @@ double FamilyScorer::family(Var child, VariableSet parents, Scratch& scratch) co
       given = value(counts, parent_pseudo, n_cells / card, scratch);
     });
   }
-  return joint - given - penalty(n_cells, card, parents.size()) - unsupported_cost(set, scratch);
+  return joint - given - penalty(n_cells, card, parents.size()) - cost;
 }
 
 double FamilyScorer::superset_bound(std::uint32_t child_card, double n_parent_cells,
@@ -192,8 +194,6 @@ std::vector<double> score_families(const FamilyScorer& scorer, const FamilyBatch
   }
   const auto order = index.sorted();
   std::vector<double> values(index.size()), costs(index.size(), 0.0);
-  std::vector<std::uint8_t> is_joint(index.size(), 0);
-  for (const auto set : joint_of) is_joint[set] = 1;
   const std::size_t n_tasks = (order.size() + kSetsPerTask - 1) / kSetsPerTask;
   std::vector<FamilyScorer::Scratch> scratch(
       std::min(resolve_threads(n_threads), std::max<std::size_t>(n_tasks, 1)));
@@ -202,18 +202,17 @@ std::vector<double> score_families(const FamilyScorer& scorer, const FamilyBatch
         const std::size_t begin = task * kSetsPerTask;
         const std::size_t end = std::min(order.size(), begin + kSetsPerTask);
         std::vector<VariableSet> sets;
-        std::vector<double> pseudo_counts, found(end - begin);
+        std::vector<double> pseudo_counts, found(end - begin), paid(end - begin);
         for (std::size_t p = begin; p < end; ++p) {
           sets.push_back(index.set(order[p]));
           const auto tag = index.tag(order[p]);
           pseudo_counts.push_back(tag == 0 ? scorer.joint_pseudo_count(sets.back())
                                            : scorer.parent_pseudo_count(sets.back(), tag));
         }
-        scorer.set_values(sets, pseudo_counts, scratch[thread], found);
+        scorer.set_values(sets, pseudo_counts, scratch[thread], found, paid);
         for (std::size_t p = begin; p < end; ++p) {
           values[order[p]] = found[p - begin];
-          if (is_joint[order[p]])
-            costs[order[p]] = scorer.unsupported_cost(sets[p - begin], scratch[thread]);
+          costs[order[p]] = paid[p - begin];
         }
       });
   if (!finished) return {};

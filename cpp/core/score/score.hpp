@@ -83,14 +83,24 @@ class FamilyScorer {
   // configurations in the data; infinity where no such bound is known.
   double superset_bound(std::uint32_t child_card, double n_parent_cells, std::size_t n_occupied,
                         std::size_t n_parents) const;
-  // values[s] = the value of sets[s] under pseudo_counts[s]. Best in lexicographic order.
+  // values[s] = the value of sets[s] under pseudo_counts[s], and costs[s] = what a family of all of
+  // its variables pays for rows without an example. Best in lexicographic order.
   void set_values(std::span<const VariableSet> sets, std::span<const double> pseudo_counts,
-                  Scratch& scratch, std::span<double> values) const;
+                  Scratch& scratch, std::span<double> values, std::span<double> costs) const;
   // What a family with `n_parents` parents pays, given the cells of its joint table.
   double penalty(double n_joint_cells, std::uint32_t child_card, std::size_t n_parents) const;
   // What a family pays for rows in cells without an example; `set` holds child and parents in any
-  // order. Counts that the scratch lends to a visit must not be used after this.
-  double unsupported_cost(VariableSet set, Scratch& scratch) const {
+  // order, `counts` what a visit gave for it. Counts of weighted tables, which the scratch lends to
+  // the visit, must not be used after this.
+  double unsupported_cost(VariableSet set, std::span<const std::uint32_t> counts,
+                          Scratch& scratch) const {
+    if (rule_.support == 0.0 || !counter_.was_incomplete()) return 0.0;
+    const bool is_whole = static_cast<double>(counts.size()) == counter_.n_cells(set);
+    return rule_.support * (is_whole ? counter_.unsupported(set, counts, scratch.counter)
+                                     : counter_.unsupported(set, scratch.counter));
+  }
+  double unsupported_cost(VariableSet set, std::span<const double> /*totals*/,
+                          Scratch& scratch) const {
     if (rule_.support == 0.0 || !counter_.was_incomplete()) return 0.0;
     return rule_.support * counter_.unsupported(set, scratch.counter);
   }

@@ -249,7 +249,7 @@ class Exhaustive {
       if (set.empty()) return;
       const double joint =
           scorer_.value(counts, scorer_.joint_pseudo_count(set), n_cells, worker.joint) -
-          scorer_.unsupported_cost(set, worker.joint);
+          scorer_.unsupported_cost(set, counts, worker.joint);
       for (std::size_t p = 0; p < set.size(); ++p)
         if (is_live(set, p, worker)) score_family(set, set[p], joint, n_cells, worker, found);
     });

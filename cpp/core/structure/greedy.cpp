@@ -264,7 +264,7 @@ class Climber {
                          scorer_.parent_pseudo_count(margin.parents, card), n_cells / card,
                          scratch) -
            scorer_.penalty(n_cells, card, margin.parents.size()) -
-           scorer_.unsupported_cost(set, scratch);
+           scorer_.unsupported_cost(set, counts, scratch);
   }
 
   bool is_tabu(std::size_t parent, std::size_t child) const {

@@ -302,6 +302,7 @@ class LocalSearch:
                 problem.completed(completion),
                 score=problem.score,
                 n_threads=self.n_threads,
+                shown=problem.shown,
             ),
             problem.rules,
             time_limit=None if left is None else max(left / 2, 0.05),

@@ -8,7 +8,7 @@ the unit of decision is the pattern, not the cell.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,8 @@ class PatternProblem:
         Pattern and variable of each cell to decide, the order of every completion.
     rows, variables, cell : ndarray of shape (n_missing,)
         Each missing cell of the table and which cell to decide it is.
+    shown : ShownCells
+        What observed rows show, remembered for scores of completed tables.
     """
 
     data: IncompleteData
@@ -64,6 +66,7 @@ class PatternProblem:
     rows: NDArray[np.intp]
     variables: NDArray[np.intp]
     cell: NDArray[np.intp]
+    shown: _core.ShownCells = field(default_factory=_core.ShownCells)
 
     @classmethod
     def of(

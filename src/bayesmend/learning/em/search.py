@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend import _core
 from bayesmend._clock import Clock, Progress, limited_calls
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import InferenceError
@@ -73,6 +74,7 @@ class Search:
     is_settled: bool = True
     too_dense: list[InferenceError] = field(default_factory=list)
     observed: ObservedRows = field(init=False)
+    shown: _core.ShownCells = field(default_factory=_core.ShownCells)
 
     def __post_init__(self) -> None:
         self.observed = ObservedRows(self.table.data, self.score)
@@ -284,7 +286,11 @@ class Search:
         # Of some rows only, the complete ones, every cell was observed.
         before = data if completed.n_rows == data.n_rows else completed
         scorer = FamilyScorer.completed(
-            before, completed, score=self.score, n_threads=threads
+            before,
+            completed,
+            score=self.score,
+            n_threads=threads,
+            shown=self.shown if before is data else None,
         )
         restarts = _FIRST_RESTARTS if current is None else _FURTHER_RESTARTS
         return self._step(scorer, current, restarts)
