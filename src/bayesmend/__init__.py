@@ -3,6 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from bayesmend import (
+    _interrupts as _interrupts,  # first, so that the other imports can be interrupted
+)
+from bayesmend import (
     data,
     datasets,
     errors,

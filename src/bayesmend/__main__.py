@@ -2,6 +2,8 @@
 
 import sys
 
+from bayesmend._interrupts import ignored_from_here
+
 __all__ = ["main"]
 
 
@@ -16,10 +18,10 @@ def main() -> None:
             f"Error: the command line needs the package '{error.name}'. "
             "Install it: pip install 'bayesmend[cli]'"
         )
-    except KeyboardInterrupt:
-        sys.stderr.write("Interrupted.\n")
-        sys.exit(130)
-    app(prog_name="bayesmend")
+    try:
+        app(prog_name="bayesmend")
+    finally:
+        ignored_from_here()
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ import typer
 from typer.core import TyperCommand
 
 from bayesmend._files import file_suffix, resolved
+from bayesmend._interrupts import INTERRUPTED, answered
 from bayesmend._spelling import shown, spelling
 from bayesmend.data.csv import TEXT_SUFFIXES
 from bayesmend.errors import (
@@ -51,9 +52,6 @@ __all__ = [
 STREAM = "-"
 """The name that stands for stdin or stdout in place of a file."""
 
-INTERRUPTED = 130
-"""The exit code after Ctrl-C, whatever was written before it."""
-
 COLUMN_OPTIONS = ("model", "pass-through", "drop")
 """What a column may be, each an option of its own that lists columns."""
 
@@ -75,7 +73,7 @@ class Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; exit 1 for an error and 130 for Ctrl-C."""
         try:
-            with _warnings_on_stderr(), spelling(self.spell), _held:
+            with answered(), _warnings_on_stderr(), spelling(self.spell), _held:
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             sys.stderr.write("Interrupted.\n")
