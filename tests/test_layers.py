@@ -21,6 +21,7 @@ LAYERS = [
     "errors",
     "_docs",
     "_rows",
+    "_copies",
     "_spelling",
     "_hints",
     "_columns",

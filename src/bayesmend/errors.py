@@ -66,6 +66,9 @@ class FormatError(BayesmendError):
         self.problem, self.source = problem, source
         self.line, self.column = line, column
 
+    def __reduce__(self) -> tuple[type, tuple[str, str, int, int]]:
+        return type(self), (self.problem, self.source, self.line, self.column)
+
 
 class InferenceError(BayesmendError):
     """A network cannot answer: the evidence is impossible, or the tables too large."""

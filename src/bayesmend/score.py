@@ -7,8 +7,9 @@ families (a child and its parents). Beside the usual symbols: ``r_i`` is ``card[
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any, Final, Literal, Unpack, get_args
 
@@ -216,6 +217,9 @@ class FamilyScorer:
         require_complete(table, "a score")
         self.data, self.score = table, rule_for_scores(score, ess)
         self.n_threads = check_threads(n_threads)
+        self._again: Callable[[], FamilyScorer] | None = partial(
+            FamilyScorer, table, score=self.score, n_threads=self.n_threads
+        )
         self.core = _core.Scorer(
             table.codes.T,
             table.card,
@@ -254,6 +258,9 @@ class FamilyScorer:
         scorer = cls.__new__(cls)
         scorer.data, scorer.score = completed, score
         scorer.n_threads = check_threads(n_threads)
+        scorer._again = partial(
+            cls.completed, data, completed, score=score, n_threads=scorer.n_threads
+        )
         scorer.core = _core.Scorer(
             completed.codes.T,
             completed.card,
@@ -295,6 +302,7 @@ class FamilyScorer:
         scorer = cls.__new__(cls)
         scorer.data, scorer.score = data, score
         scorer.n_threads = check_threads(n_threads)
+        scorer._again = None
         scorer.core = _core.Scorer.expecting(
             holes,
             cpts,
@@ -303,6 +311,12 @@ class FamilyScorer:
             float(max_memory),
         )
         return scorer
+
+    def __reduce__(self) -> tuple[Callable[[], FamilyScorer], tuple[()]]:
+        if self._again is None:
+            msg = "a scorer of expected counts cannot be copied. Make it anew."
+            raise TypeError(msg)
+        return self._again, ()
 
     def family(self, child: str, parents: Sequence[str] = ()) -> float:
         """Score one family, given by names."""

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
+from bayesmend._copies import frozen_in_copies
 from bayesmend.data.states import MISSING
 
 
+@frozen_in_copies
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Patterns:
     """The distinct rows of a table, in order of first occurrence.

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_choice, check_integer
+from bayesmend._copies import frozen_in_copies
 from bayesmend._entrance import entrance
 from bayesmend._files import PathLike, write_chunks
 from bayesmend._packages import require
@@ -47,6 +48,7 @@ from bayesmend.data.written import needs_source, table_texts
 from bayesmend.errors import DataError, ParameterError
 
 
+@frozen_in_copies
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class IncompleteData:
     """A table of categorical variables, some of its cells missing.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._copies import frozen_in_copies
 from bayesmend._files import PathLike, write_text
 from bayesmend._spelling import spell
 from bayesmend._warn import warn
@@ -37,6 +38,7 @@ class Shortfall:
     hidden: int
 
 
+@frozen_in_copies
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Hidden:
     """A table with hidden cells, and the truth about them.

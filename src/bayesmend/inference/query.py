@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._columns import in_columns, show_probability
+from bayesmend._copies import frozen_in_copies
 from bayesmend._entrance import entrance
 from bayesmend._spelling import spell
 from bayesmend.data.states import (
@@ -42,6 +43,7 @@ N_SAMPLES = 100_000
 """For weighting, unless ``n_samples`` says."""
 
 
+@frozen_in_copies
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Answer:
     """What a network says about some variables, given others; it prints its numbers.

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend._checks import check_integer
+from bayesmend._copies import frozen_in_copies
 from bayesmend._entrance import entrance
 from bayesmend.data.encode import check_labels
 from bayesmend.data.reading import Reading
@@ -45,6 +46,7 @@ __all__ = ["Network", "check_network"]
 MAX_ENTRIES = 2**30  # of one table: 8 GB
 
 
+@frozen_in_copies
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Network:
     """A discrete Bayesian network.

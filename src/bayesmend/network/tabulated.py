@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._columns import in_columns, show_probability
+from bayesmend._copies import frozen_in_copies
 from bayesmend._packages import require
 from bayesmend.data.states import Label, quantity
 
@@ -19,6 +20,7 @@ __all__ = ["Cpt", "configurations"]
 _MAX_ROWS = 30
 
 
+@frozen_in_copies
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Cpt:
     """The probabilities of a variable, given its parents; it prints as a table.

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._copies import frozen_in_copies
 from bayesmend._rows import offsets_of, owners_of
 from bayesmend.data.states import listing
 from bayesmend.errors import ParameterError
@@ -39,6 +40,7 @@ _DTYPES = {
 }
 
 
+@frozen_in_copies
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ParentSets:
     """Candidate parent sets with scores, for every variable.
