@@ -43,7 +43,7 @@ def frozen_in_copies(cls: type[_T]) -> type[_T]:
         for name, value in state.items():
             object.__setattr__(self, name, _frozen(value))
 
-    cls.__getstate__ = get_state  # type: ignore[method-assign, assignment]
+    cls.__getstate__ = get_state  # type: ignore[method-assign]
     cls.__setstate__ = set_state  # type: ignore[attr-defined]
     return cls
 
