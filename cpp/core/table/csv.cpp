@@ -312,38 +312,44 @@ class Labels {
  public:
   Labels() : slots_(std::size_t{1} << kFirstBits) {}
 
-  // The code of a short cell if it lies at its first place, as nearly all do; else -1.
-  int find_first(const Key& key) const {
-    const Slot& slot = slots_[key.hash() >> shift_];
-    return slot.key == key && slot.entry != 0 ? static_cast<int>(slot.entry & 0xFF) : -1;
+  // The code of a short cell if it lies at its first place, as nearly all do; else -1. What is
+  // found is counted, here and in `find`.
+  int find_first(const Key& key) {
+    Slot& slot = slots_[key.hash() >> shift_];
+    if (slot.key != key || slot.entry == 0) return -1;
+    ++slot.count;
+    return static_cast<int>(slot.entry & 0xFF);
   }
 
   // The code of a cell: its position among the labels, or kMissing; -1 when it is new. Cells
   // that no longer fit stay new; `is_truncated` or the number of labels then tells.
-  int find(const Key& key, std::string_view cell) const {
+  int find(const Key& key, std::string_view cell) {
     for (std::size_t i = key.hash() >> shift_;; i = (i + 1) & (slots_.size() - 1)) {
-      const Slot& slot = slots_[i];
+      Slot& slot = slots_[i];
       if (slot.entry == 0) return -1;
       if (slot.key == key && (key.is_exact() || entries_[(slot.entry >> 8) - 1] == cell)) {
+        ++slot.count;
         return static_cast<int>(slot.entry & 0xFF);
       }
     }
   }
 
-  // Which marker a cell is that `find` found; -1 when it is a label.
-  int marker_of(const Key& key, std::string_view cell) const {
-    for (std::size_t i = key.hash() >> shift_;; i = (i + 1) & (slots_.size() - 1)) {
-      const Slot& slot = slots_[i];
-      if (slot.entry == 0) return -1;
-      const std::size_t at = (slot.entry >> 8) - 1;
-      if (slot.key == key && (key.is_exact() || entries_[at] == cell)) return markers_[at];
+  // Adds up how many cells each marker stood in.
+  void add_markers(std::size_t* counts) const {
+    for (const Slot& slot : slots_) {
+      if (slot.entry == 0) continue;
+      const int marker = markers_[(slot.entry >> 8) - 1];
+      if (marker >= 0) counts[marker] += slot.count;
     }
   }
+
+  // Whether spellings of markers are no longer kept, and so not counted.
+  bool is_full() const { return entries_.size() >= kMaxEntries; }
 
   // Adds a cell, which is a marker or, when that is -1, a label.
   std::uint8_t add(const Key& key, std::string_view cell, int marker) {
     const bool is_missing = marker >= 0;
-    if (is_missing ? entries_.size() >= kMaxEntries : labels.size() >= kMaxLabels) {
+    if (is_missing ? is_full() : labels.size() >= kMaxLabels) {
       is_truncated = is_truncated || !is_missing;
       return kMissing;
     }
@@ -352,7 +358,7 @@ class Labels {
     entries_.emplace_back(cell);
     markers_.push_back(marker);
     if (slots_.size() < 4 * entries_.size()) grow();
-    place({key, static_cast<std::uint32_t>(entries_.size() << 8 | code)});
+    place({key, static_cast<std::uint32_t>(entries_.size() << 8 | code), 1});
     // Room to spare until every label lies at its first place, where find_first looks.
     while (is_crowded_ && slots_.size() < 64 * entries_.size()) grow();
     return code;
@@ -367,6 +373,7 @@ class Labels {
   struct Slot {
     Key key;
     std::uint32_t entry = 0;  // 0: free; else position + 1 in entries_, then the code
+    std::uint32_t count = 0;  // of cells
   };
 
   void place(const Slot& added) {
@@ -436,6 +443,10 @@ class ChunkReader {
       ++chunk_.n_rows;
     }
     chunk_.end = std::min(position, text_.size());
+    for (std::size_t column = 0; column < n_columns_; ++column) {
+      const std::size_t first = column * options_.markers.size();
+      chunk_.columns[column].add_markers(chunk_.marker_counts.data() + first);
+    }
   }
 
  private:
@@ -455,7 +466,7 @@ class ChunkReader {
     const std::string_view text = text_;  // a store to a cell could change a member
     const char delimiter = format_.delimiter;
     const char quote = format_.quote;
-    const Labels* labels = chunk_.columns.data();
+    Labels* labels = chunk_.columns.data();
     const std::size_t last = n_columns_ - 1;
     for (std::size_t column = 0; column <= last; ++column, cell_at += step, ++labels) {
       const std::size_t begin = position;
@@ -471,11 +482,7 @@ class ChunkReader {
         const std::size_t last_byte = ends_row ? before_line_end(text, begin, end, format_) : end;
         const std::size_t length = last_byte - begin;
         if (length <= 16) code = labels->find_first(short_key_of(text.data() + begin, length));
-        if (code < 0) {
-          code = store(text.substr(begin, length), column);
-        } else if (code == kMissing) {
-          count_missing(text.substr(begin, length), column);
-        }
+        if (code < 0) code = store(text.substr(begin, length), column);
       }
       if (code < 0) return false;
       *cell_at = static_cast<std::uint8_t>(code);
@@ -500,20 +507,13 @@ class ChunkReader {
     Labels& labels = chunk_.columns[column];
     const Key key = key_of(cell);
     const int known = labels.find(key, cell);
-    if (known == kMissing) count_missing(cell, column);
     if (known >= 0) return known;
     // Every cell equals a label, so checking the labels checks the whole file.
     const std::size_t wrong = first_invalid_utf8(raw);
     if (wrong != raw.size()) return fail(CsvProblemKind::encoding, byte_of(raw) + wrong, column);
     const int marker = find_marker(options_.markers, cell);
-    if (marker >= 0) count_marker(marker, column);
+    if (marker >= 0 && labels.is_full()) count_marker(marker, column);
     return labels.add(key, cell, marker);
-  }
-
-  // Counts a cell whose code is that of missing cells, which labels beyond the coded ones share.
-  BAYESMEND_COLD void count_missing(std::string_view cell, std::size_t column) {
-    const int marker = chunk_.columns[column].marker_of(key_of(cell), cell);
-    if (marker >= 0) count_marker(marker, column);
   }
 
   void count_marker(int marker, std::size_t column) {

@@ -404,7 +404,7 @@ def csv_chunks(
     if hole == "" and len(names) == 1 and weights is None:
         hole = '""'  # a blank line is easily lost
     texts = [
-        [*(_quoted(plain_text(name, s, markers), *marks) for s in labels), hole]
+        [*(_quoted_label(plain_text(name, s, markers), *marks) for s in labels), hole]
         for name, labels in zip(names, states, strict=True)
     ]
     yield _header([*names, *([weights[0]] if weights else [])], delimiter)
@@ -507,6 +507,12 @@ def _quoted(text: str, *marks: str) -> str:
     if text and not any(mark in text for mark in (*marks, '"', "\n", "\r")):
         return text
     return '"' + text.replace('"', '""') + '"'
+
+
+def _quoted_label(text: str, *marks: str) -> str:
+    """Quote a blank at the beginning too, which might belong to the delimiter."""
+    quoted = _quoted(text, *marks)
+    return f'"{text}"' if quoted == text and text[0] in BLANKS else quoted
 
 
 def _number_text(number: float) -> str:

@@ -179,7 +179,7 @@ def sniff(
     tried = DELIMITERS if delimiter is None else (delimiter,)
     splits = [_Split(sample, mark, quote) for mark in tried]
     if delimiter is None:
-        best = _best(splits, usual or ",") or _Split(sample, usual or ",", quote)
+        best = _best(splits, usual) or _Split(sample, usual or ",", quote)
     else:
         best = splits[0]
     rows, first_line = best.rows, best.first_line
@@ -281,7 +281,7 @@ class _Split:
             return "after"
         return "before" if len({row[0] for row in rows}) == len(rows) else ""
 
-    def score(self, usual: str) -> tuple[float, bool]:
+    def score(self, usual: str | None) -> tuple[float, bool]:
         """Rate the split; higher is better, 0 is none."""
         if self.n_fields < 2 or len(self.rows[0]) < 2:
             return 0.0, False
@@ -291,15 +291,20 @@ class _Split:
         if not self.is_sound:
             score /= 4
         if self.delimiter == BLANK_RUNS:
-            # Words of a sentence are parted by blanks too.
-            n_numbers = sum(map(_is_number, cells))
-            is_table = self.n_fields > 2 or 2 * n_numbers >= len(cells)
-            is_table &= 4 * n_numbers >= len(cells) or usual != ","
-            score *= 0.95 if self.share == 1 and is_table else 0.0
+            score *= 0.95 if self.share == 1 and self._has_no_sentences(usual) else 0.0
         return round(score, 6), self.delimiter == usual
 
+    def _has_no_sentences(self, usual: str | None) -> bool:
+        """Tell a table from sentences, whose words are parted by blanks too."""
+        below = [row for row in self.rows[1:] if len(row) == self.n_fields]
+        columns = list(zip(*(below or self.rows), strict=False))
+        n_numeric = sum(all(map(_is_number_or_missing, column)) for column in columns)
+        if usual is not None:  # the name of the file speaks for another delimiter
+            return 4 * n_numeric >= len(columns)
+        return n_numeric > 0 or all(2 * len(set(c)) <= len(c) for c in columns)
 
-def _best(splits: Sequence[_Split], usual: str) -> _Split | None:
+
+def _best(splits: Sequence[_Split], usual: str | None) -> _Split | None:
     scores = [split.score(usual) for split in splits]
     best = max(scores)
     return splits[scores.index(best)] if best[0] > 0 else None
@@ -416,6 +421,10 @@ def _vote_of(name: str, is_number: bool, values: list[str]) -> int:
 
 def _is_number(text: str) -> bool:
     return is_number_text(text) or is_number_text(text, ",")
+
+
+def _is_number_or_missing(text: str) -> bool:
+    return text in MISSING_MARKERS or _is_number(text)
 
 
 def _shape(text: str) -> str:
