@@ -25,6 +25,7 @@ LAYERS = [
     "_spelling",
     "_hints",
     "_columns",
+    "_formulas",
     "_packages",
     "seed",
     "_warn",

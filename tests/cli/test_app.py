@@ -191,7 +191,7 @@ LIBRARY = {
 # Parameters of what reads a table and of what holds arcs, and options of the terminal.
 OTHERS = {*signature(IncompleteData.from_table).parameters}
 OTHERS |= {*signature(Constraints).parameters}
-OTHERS |= {"file", "net", "out", "cells", "json", "force", "debug"}
+OTHERS |= {"file", "net", "out", "cells", "json", "force", "debug", "safe_csv"}
 OTHERS |= {"model", "pass_through", "drop"}  # each a value of columns=
 
 

@@ -1,5 +1,7 @@
 """The report page: safe, self-contained, readable."""
 
+import base64
+import hashlib
 import itertools
 import re
 from dataclasses import replace
@@ -93,13 +95,25 @@ def test_the_page_is_well_formed_and_complete(result):
 
 def test_the_page_needs_nothing_from_elsewhere(result):
     text = render_report(result)
-    assert "http" not in text
+    assert not re.search("https?:", text)
     assert "@import" not in text
     assert not re.search(r"url\((?!#)", text)
     page = Page(text)
     assert not {"link", "img", "iframe", "object", "base"} & set(page.tags)
     assert not {"src", "href"} & {name for name, _ in page.attributes}
     assert page.tags.count("script") == 1
+
+
+def test_the_policy_of_the_page_allows_its_own_script_alone(result):
+    text = render_report(result)
+    [script] = re.findall("<script>(.*?)</script>", text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    head = text[: text.index("<style>")]
+    policy = re.search('http-equiv="Content-Security-Policy" content="(.*?)">', head)[1]
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert rules["default-src"] == "'none'"
+    assert rules["script-src"] == f"'sha256-{digest}'"
+    assert "connect-src" not in rules
 
 
 def test_labels_cannot_act_as_markup():

@@ -6,11 +6,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from bayesmend._formulas import without_formulas
 from bayesmend._spelling import spell, spelling
 from bayesmend.cli.options import (
     Force,
     Json,
     Reading,
+    SafeCsv,
     Seed,
     TableOut,
     flag,
@@ -126,6 +128,7 @@ def hide(
     ] = None,
     json: Json = False,
     force: Force = False,
+    safe_csv: SafeCsv = False,
     reading: Reading,
 ) -> None:
     """Hide cells of a table, and keep the truth about them.
@@ -140,9 +143,10 @@ def hide(
     data, rate = reading.table(), spell(mechanism)
     with spelling(lambda name, *_: rate if name == "rate" else None):
         hidden = _MECHANISMS[mechanism](data, amount, seed=seed, **options)
-    write_through(out, hidden.data.write_csv)
-    if truth is not None:
-        write_through(truth, hidden.write_csv)
+    with without_formulas(safe_csv):
+        write_through(out, hidden.data.write_csv)
+        if truth is not None:
+            write_through(truth, hidden.write_csv)
     if json:
         print_json(hidden.to_dict())
     notice(f"Hid {hidden.n_hidden} of {hidden.n_candidates} cells.")

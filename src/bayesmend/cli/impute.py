@@ -6,12 +6,14 @@ from typing import Annotated
 
 from bayesmend import __version__
 from bayesmend._files import write_text
+from bayesmend._formulas import without_formulas
 from bayesmend.cli.options import (
     Force,
     Json,
     MaxMemory,
     Net,
     Rows,
+    SafeCsv,
     Seed,
     Threads,
     defaults_of,
@@ -95,6 +97,7 @@ def impute(
     max_memory: MaxMemory = _default.max_memory,
     json: Json = False,
     force: Force = False,
+    safe_csv: SafeCsv = False,
     rows: Rows,
 ) -> None:
     """Fill the missing cells of a table from a network.
@@ -123,12 +126,13 @@ def impute(
             **rows.options(),
         )
     # The list is made before anything is written: what goes wrong leaves no files.
-    listed = None if cells is None else found.cells.to_csv()
-    for number, output in enumerate(outputs):
-        write = partial(found.write_csv, number=number, missing=rows.markers)
-        write_through(output, write)
-    if listed is not None:
-        write_through(cells, partial(write_text, text=listed))
+    with without_formulas(safe_csv):
+        listed = None if cells is None else found.cells.to_csv()
+        for number, output in enumerate(outputs):
+            write = partial(found.write_csv, number=number, missing=rows.markers)
+            write_through(output, write)
+        if listed is not None:
+            write_through(cells, partial(write_text, text=listed))
     _tell(found)
     if json:
         files = [str(output) for output in outputs]

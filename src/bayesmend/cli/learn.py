@@ -8,8 +8,17 @@ from typing import Annotated, Any
 import typer
 
 from bayesmend import __version__
+from bayesmend._formulas import without_formulas
 from bayesmend._progress import ProgressLine
-from bayesmend.cli.options import MEMORY, Folder, Reading, Search, defaults_of, option
+from bayesmend.cli.options import (
+    MEMORY,
+    Folder,
+    Reading,
+    SafeCsv,
+    Search,
+    defaults_of,
+    option,
+)
 from bayesmend.cli.terminal import end_interrupted, json_text, note, print_json
 from bayesmend.data.states import MISSING_MARKERS, listing, quantity
 from bayesmend.formats.bif import render as render_bif
@@ -82,6 +91,7 @@ def learn(
         option("NATS", "Stop exact when it is proven this close; 0 by default."),
     ] = _default.gap,
     max_memory: Annotated[float | None, MEMORY] = _default.max_memory,
+    safe_csv: SafeCsv = False,
     reading: Reading,
 ) -> None:
     """Learn a network from a table with missing cells, and mend the table.
@@ -104,7 +114,8 @@ def learn(
     with ProgressLine() as progress:
         result = run(data, **own, **arguments, max_memory=max_memory, progress=progress)
     facts = facts_of(result, own | search.to_dict())
-    folder.write(files_of(result, facts, missing=reading.markers))
+    with without_formulas(safe_csv):
+        folder.write(files_of(result, facts, missing=reading.markers))
     if "note" in result.detail:
         note(result.detail["note"])
     if folder.json:

@@ -48,6 +48,7 @@ __all__ = [
     "Net",
     "Reading",
     "Rows",
+    "SafeCsv",
     "Search",
     "Seed",
     "TableOut",
@@ -116,6 +117,10 @@ Net = Annotated[
 ]
 TableOut = Annotated[Path | None, option("FILE", "CSV file; stdout by default.")]
 Force = Annotated[bool, flag("--force", "Replace files that exist already.")]
+SafeCsv = Annotated[
+    bool,
+    flag("--safe-csv", "Put ' before text that a spreadsheet would take as a formula."),
+]
 Json = Annotated[bool, flag("--json", "Print one JSON object.")]
 Seed = Annotated[int | None, option("N", "Same seed, same result.", min=0)]
 Threads = Annotated[

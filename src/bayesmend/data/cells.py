@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self, SupportsIndex, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayesmend._formulas import as_field
 from bayesmend.data.states import Label, quantity
 
 __all__ = ["CompletedCell", "CompletedCells"]
@@ -193,7 +194,9 @@ class CompletedCells:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         columns = self.to_dict()
-        writer.writerow(columns)
+        writer.writerow(map(as_field, columns))
         for row in zip(*columns.values(), strict=True):
-            writer.writerow(["" if value is None else value for value in row])
+            writer.writerow(
+                as_field(value) if isinstance(value, str) else value for value in row
+            )
         return text.getvalue()

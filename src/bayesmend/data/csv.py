@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend._files import PathLike, file_suffix
+from bayesmend._formulas import as_field
 from bayesmend._spelling import spell
 from bayesmend.data.excel import is_workbook, read_sheet
 from bayesmend.data.files import (
@@ -504,6 +505,7 @@ def plain_text(name: str, state: object, markers: frozenset[str]) -> str:
 
 
 def _quoted(text: str, *marks: str) -> str:
+    text = as_field(text)
     if text and not any(mark in text for mark in (*marks, '"', "\n", "\r")):
         return text
     return '"' + text.replace('"', '""') + '"'

@@ -15,6 +15,7 @@ from bayesmend._checks import check_choice, check_integer
 from bayesmend._copies import frozen_in_copies
 from bayesmend._entrance import entrance
 from bayesmend._files import PathLike, write_chunks
+from bayesmend._formulas import without_formulas
 from bayesmend._packages import require
 from bayesmend._spelling import spell
 from bayesmend.data.csv import (
@@ -477,6 +478,7 @@ class IncompleteData:
         missing: Iterable[str] = MISSING_MARKERS,
         weights: str | None = None,
         fill: Fill = "number",
+        safe: bool = False,
     ) -> None:
         """Write delimited text that reads back with the same labels.
 
@@ -499,7 +501,20 @@ class IncompleteData:
         fill : {"number", "interval"}, default="number"
             How variables that were cut into intervals are written, as in
             :meth:`to_table`.
+        safe : bool, default=False
+            Whether text that a spreadsheet would take for a formula (it begins with
+            ``=``, ``+``, ``-`` or ``@``, and is no number) gets an apostrophe in front.
         """
+        if safe:
+            with without_formulas():
+                self.write_csv(
+                    path,
+                    delimiter=delimiter,
+                    missing=missing,
+                    weights=weights,
+                    fill=fill,
+                )
+            return
         check_choice("fill", fill, get_args(Fill))
         mark = check_delimiter(delimiter) or default_delimiter(path)
         named = name_weights(self.weights, self.origin, self.names, weights)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayesmend._copies import frozen_in_copies
 from bayesmend._files import PathLike, write_text
+from bayesmend._formulas import as_field
 from bayesmend._spelling import spell
 from bayesmend._warn import warn
 from bayesmend.data.states import MISSING, Label, match_states
@@ -144,7 +145,9 @@ class Hidden:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["row", "variable", "value"])
-        writer.writerows(self.cells())
+        for row, name, label in self.cells():
+            shown = as_field(label) if isinstance(label, str) else label
+            writer.writerow([row, as_field(name), shown])
         return text.getvalue()
 
     def write_csv(self, path: PathLike) -> None:
