@@ -368,6 +368,12 @@ def test_a_delimiter_is_one_plain_character(tmp_path, delimiter):
 # --- writing ------------------------------------------------------------------------
 
 
+def test_blanks_are_no_delimiter_to_write(tmp_path):
+    data = IncompleteData.from_table({"a": ["x", "y"]})
+    with pytest.raises(ParameterError, match="delimiter must be one ASCII character"):
+        data.write_csv(tmp_path / "out.csv", delimiter="blanks")
+
+
 @given(
     st.lists(
         st.lists(

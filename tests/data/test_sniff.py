@@ -306,6 +306,8 @@ def test_a_decimal_comma_is_found(read):
         ("a;b\n1.5;x\n2;y\n", "."),
         ("a;b\n0,125;x\n2;y\n", ","),
         ("a b c\n1,5 2,5 x\n2,5 3,5 y\n", ","),
+        ('a,b\n"1,5",x\n"2,5",y\n', ","),
+        ('a,b\n"1,500",x\n"2,500",y\n', "."),
     ],
 )
 def test_the_decimal_mark_is_the_one_that_fits(text, decimal):

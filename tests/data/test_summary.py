@@ -110,3 +110,15 @@ def test_a_variable_without_observed_cells_has_no_most_frequent_state():
     assert summary.variables[0].most_frequent is None
     assert "100%  -" in str(summary)
     assert repr(summary) == "Summary(2 rows, 1 variables)"
+
+
+def test_markers_of_a_file_are_counted(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\nx,?\n?,u\nNA,v\n,u\nx,u\n")
+    data = IncompleteData.from_table(path)
+    assert data.summary().to_dict()["missing_markers"] == {"": 1, "?": 2, "NA": 1}
+    lines = str(data.summary()).splitlines()
+    assert lines[2] == "missing markers: ? (2), empty (1), NA (1)"
+    filled = data.with_codes(np.zeros_like(data.codes))
+    assert filled.summary().missing_markers == ()
+    assert IncompleteData.from_table({"a": ["x", None]}).summary().missing_markers == ()

@@ -67,13 +67,20 @@ class FileOptions:
 
 def check_delimiter(delimiter: str | None) -> str | None:
     """Check that a delimiter is one plain character, "blanks" or None."""
-    if delimiter is None or delimiter == BLANK_RUNS:
+    if delimiter == BLANK_RUNS:
         return delimiter
+    return check_character(delimiter, f", or {BLANK_RUNS!r}")
+
+
+def check_character(delimiter: str | None, otherwise: str = "") -> str | None:
+    """Check that a delimiter is one plain character, or None."""
+    if delimiter is None:
+        return None
     is_plain = isinstance(delimiter, str) and delimiter.isascii()
     if not is_plain or len(delimiter) != 1 or delimiter in '"\r\n\0':
         message = (
-            "delimiter must be one ASCII character other than a quote or a line end,"
-            f" or {BLANK_RUNS!r}. Got {delimiter!r} instead."
+            "delimiter must be one ASCII character other than a quote or a line end"
+            f"{otherwise}. Got {delimiter!r} instead."
         )
         raise ParameterError(message)
     return delimiter

@@ -186,7 +186,7 @@ def sniff(
     vote = first_row_looks_like(rows)
     has_header = vote != "data" if header is None else header
     cells = rows[1:] if has_header else rows
-    found, doubtful = _find_decimal(cells) if best.delimiter != "," else (".", ())
+    found, doubtful = _find_decimal(cells)
     return Layout(
         delimiter=best.delimiter,
         skips_blanks=best.skips_blanks,

@@ -28,7 +28,7 @@ from bayesmend.data.csv import (
 )
 from bayesmend.data.discretize import Discretization
 from bayesmend.data.encode import check_codes, check_weights, encode
-from bayesmend.data.files import check_delimiter
+from bayesmend.data.files import check_character
 from bayesmend.data.patterns import Patterns, find_patterns
 from bayesmend.data.reading import Columns, Discretize, Reading, ReadingOptions
 from bayesmend.data.restore import Contents, Fill, restore_table
@@ -131,10 +131,10 @@ class IncompleteData:
         Parameters
         ----------
         table : path, data frame, array, mapping or IncompleteData
-            A file (.csv, .tsv, .txt, each also .gz; .parquet, .arrow, .feather,
-            .ipc), a pandas, polars or pyarrow frame, a two-dimensional NumPy array
-            of numbers, booleans, text or objects, or a mapping of names to columns.
-            An ``IncompleteData`` is returned as it is.
+            A file (delimited text of any suffix, also packed by gzip; .xlsx,
+            .parquet, .arrow, .feather, .ipc), a pandas, polars or pyarrow frame, a
+            two-dimensional NumPy array of numbers, booleans, text or objects, or a
+            mapping of names to columns. An ``IncompleteData`` is returned as it is.
         states : mapping of str to iterable of labels, optional
             States of some variables, in order. They may contain states that the data
             lack; a value outside them is an error. For text they compare as text.
@@ -154,9 +154,21 @@ class IncompleteData:
             Text that stands for a missing cell, compared without blanks around it.
             None, NaN, NaT and null are always missing.
         names : sequence of str, optional
-            Names of the columns in place of the table's own.
-        delimiter, decimal, encoding, header, sheet
-            What a file is made of, found out unless given.
+            Names of the columns in place of the table's own. A file is then taken to
+            have no header, unless ``header`` says so.
+        delimiter : str, optional
+            What parts the fields of a text: one character, or "blanks" for runs of
+            blanks. Found out unless given, as the following are.
+        decimal : {".", ","}, optional
+            The mark before the decimals of numbers in a text.
+        encoding : str, optional
+            The encoding of a text, by the name that Python knows.
+        header : bool, optional
+            Whether the first line of a text or sheet names the columns; those without
+            a name are called x0, x1, ... by their position.
+        sheet : str or int, optional
+            Name or number (from 0) of the sheet of a workbook; by default the first
+            one that has cells.
 
         Raises
         ------
@@ -210,15 +222,15 @@ class IncompleteData:
         encoding: str | None = None,
         header: bool | None = None,
     ) -> Self:
-        """Read delimited text, UTF-8, whose first line names the variables.
+        """Read delimited text.
 
         Parameters
         ----------
         path : path
             The file, packed by gzip or not, whatever its suffix.
         delimiter : str, optional
-            By default a comma for .csv and a tab for .tsv; for other suffixes, the
-            one of comma, tab, semicolon and bar that the header has most of.
+            One character, or "blanks" for runs of blanks. By default the one of comma,
+            tab, semicolon, bar and blanks by which all lines have as many fields.
         states, weights, columns, discretize, max_numeric_states, normalise, missing
             As in :meth:`from_table`.
         names, decimal, encoding, header
@@ -227,8 +239,9 @@ class IncompleteData:
         Notes
         -----
         Quotes follow RFC 4180: a quoted field may hold delimiters, line ends and
-        doubled quotes. Labels are text and keep blanks around them. Quoting does not
-        protect a missing marker. Blank lines at the end are ignored.
+        doubled quotes. Labels are text and keep blanks around them, unless a blank
+        follows every delimiter. Quoting does not protect a missing marker. Blank lines
+        before and after the table are ignored.
         """
         options = ReadingOptions(
             states=states,
@@ -516,7 +529,7 @@ class IncompleteData:
                 )
             return
         check_choice("fill", fill, get_args(Fill))
-        mark = check_delimiter(delimiter) or default_delimiter(path)
+        mark = check_character(delimiter) or default_delimiter(path)
         named = name_weights(self.weights, self.origin, self.names, weights)
         held = self._contents
         if needs_source(self.origin, held, fill):
