@@ -24,7 +24,7 @@ from bayesmend._spelling import spelling
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.learning.effort import PROOF_WORK
 from bayesmend.outcome import Certificate, Stopped
-from bayesmend.score import dag_score
+from bayesmend.score import FamilyScorer, Score
 
 SMALL = {"a": ["x", "x", "y", "y", None], "b": ["u", None, "v", "v", "v"]}
 
@@ -45,7 +45,8 @@ def check_pair(data, result):
     seen = ~data.missing_mask
     assert result.completed.is_complete
     assert (result.completed.codes[seen] == data.codes[seen]).all()
-    assert result.score == pytest.approx(dag_score(result.dag, result.completed))
+    scorer = FamilyScorer.completed(data, result.completed, score=Score())
+    assert result.score == pytest.approx(scorer.dag(result.dag))
     assert result.bound >= result.score
 
 

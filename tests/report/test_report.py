@@ -176,7 +176,8 @@ def test_long_tables_are_cut_and_say_so():
     states = [tuple(range(7))] * 4
     data = bm.IncompleteData.from_codes(codes, names=list("abcd"), states=states)
     constraints = bm.Constraints(required=[(p, "d") for p in "abc"])
-    result = bm.learn_local(data, constraints=constraints, restarts=0, seed=1)
+    how = {"constraints": constraints, "restarts": 0, "seed": 1, "support": 0}
+    result = bm.learn_local(data, **how)
     text = render_report(result)
     assert "more cells, more certain" in text
     assert "143 more rows are not shown" in text

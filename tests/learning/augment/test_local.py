@@ -446,7 +446,7 @@ def test_margins_are_what_one_cell_alone_would_cost(seed):
 
 def test_cells_come_as_columns_and_as_text():
     rows = [[0, 0], [0, None], [1, 1], [1, 1], [None, 0]]
-    cells = learn_local(holed_table(rows, [2, 2])).cells
+    cells = learn_local(holed_table(rows, [2, 2]), support=0).cells
     assert len(cells) == 2
     columns = cells.to_dict()
     assert list(columns) == ["row", "variable", "state", "margin", "runner_up"]
@@ -458,7 +458,7 @@ def test_cells_come_as_columns_and_as_text():
 
 
 def test_a_cell_without_an_alternative_has_no_runner_up():
-    cells = learn_local(holed_table([[0, 0], [None, 1]], [1, 2])).cells
+    cells = learn_local(holed_table([[0, 0], [None, 1]], [1, 2]), support=0).cells
     (cell,) = cells
     assert cell[:3] == (1, "v0", "s0")
     assert (cell.margin, cell.runner_up) == (np.inf, None)

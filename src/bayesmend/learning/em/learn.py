@@ -27,7 +27,6 @@ from bayesmend.learning.em.starts import STARTS, Start
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.starts import check_starts
 from bayesmend.learning.support import supported_network, told_of_support
-from bayesmend.network.network import Network
 from bayesmend.outcome import Certificate, Stopped
 from bayesmend.score import Score
 from bayesmend.seed import Seed, as_generator
@@ -196,7 +195,7 @@ def complete_by_em(
 def _assemble(search: Search, method: str) -> LearnResult:
     assert search.best is not None
     data, best = search.table.data, search.best
-    network = _supported(search.network(), search)
+    network = search.network()
     engine = search.table.engine
     n_threads, max_memory = engine.n_threads, engine.max_memory
     filled = impute(network, data, n_threads=n_threads, max_memory=max_memory)
@@ -218,10 +217,6 @@ def _assemble(search: Search, method: str) -> LearnResult:
             **_note_of(search),
         },
     )
-
-
-def _supported(network: Network, search: Search) -> Network:
-    return supported_network(network, search.observed)
 
 
 def _note_of(search: Search) -> dict[str, str]:
@@ -253,7 +248,7 @@ def _learn_complete(
         progress=search.progress,
     )
     evidence = found.network.log_likelihood(data, n_threads=n_threads)
-    network = _supported(found.network, search)
+    network = supported_network(found.network, search.observed)
     return LearnResult(
         network=network,
         completed=data,

@@ -24,7 +24,7 @@ from bayesmend.learning.em.expectation import (
 )
 from bayesmend.learning.em.starts import Start, StartPoint, learned, start
 from bayesmend.learning.result import Step
-from bayesmend.learning.support import ObservedRows
+from bayesmend.learning.support import ObservedRows, supported_network
 from bayesmend.network.flat import flatten, parents_of
 from bayesmend.network.network import Network
 from bayesmend.outcome import TOLERANCE, Stopped
@@ -123,8 +123,10 @@ class Search:
         assert self.best is not None
         fitted = self.best.fitted
         if self.hard:  # learned from a completed table: expected counts play no part
-            return self.table.with_cpts(fitted.dag, fitted.cpts)
-        return self.table.network(fitted.dag, fitted.counts, self.score.ess)
+            network = self.table.with_cpts(fitted.dag, fitted.cpts)
+        else:
+            network = self.table.network(fitted.dag, fitted.counts, self.score.ess)
+        return supported_network(network, self.observed)
 
     def _points(self, starts: tuple[Start, ...], restarts: int) -> Iterator[StartPoint]:
         for kind in starts:
