@@ -17,6 +17,7 @@ CPP = ROOT / "cpp"
 # Data flows down this list: a module imports only from modules on earlier lines. A
 # package stands for all of its modules, which form no cycle among themselves.
 LAYERS = [
+    "_visible",
     "_interrupts",
     "errors",
     "_docs",

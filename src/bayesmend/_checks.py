@@ -10,7 +10,28 @@ import numpy as np
 from bayesmend._spelling import spell
 from bayesmend.errors import ParameterError
 
-__all__ = ["check_choice", "check_goes_with", "check_integer", "check_number"]
+__all__ = [
+    "check_choice",
+    "check_goes_with",
+    "check_integer",
+    "check_number",
+    "represented",
+]
+
+
+def got(value: object) -> str:
+    """Say what was given, however long an integer it is.
+
+    Examples
+    --------
+    >>> got(0.5), got(10**5000)
+    ('Got 0.5 instead.', 'Got an integer of 16610 bits instead.')
+    """
+    try:
+        return f"Got {value!r} instead."
+    except ValueError:  # Python shows no integer of more than 4,300 digits
+        bits = value.bit_length() if isinstance(value, int) else "many"
+        return f"Got an integer of {bits} bits instead."
 
 
 def check_integer(name: str, value: object, least: int = 0) -> int:
@@ -27,11 +48,11 @@ def check_integer(name: str, value: object, least: int = 0) -> int:
     """
     is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_integer or value < least:  # type: ignore[operator]
-        msg = f"{spell(name)} must be an integer >= {least}. Got {value!r} instead."
+        msg = f"{spell(name)} must be an integer >= {least}. {got(value)}"
         raise ParameterError(msg)
     number: int = int(value)  # type: ignore[call-overload]
     if number >= 2**63:
-        msg = f"{spell(name)} must be an integer below 2**63. Got {value!r} instead."
+        msg = f"{spell(name)} must be an integer below 2**63. {got(value)}"
         raise ParameterError(msg)
     return number
 
@@ -80,7 +101,7 @@ def check_number(
         kind += f" > {above}"
     elif least is not None:
         kind += f" >= {least}"
-    msg = f"{spell(name)} must be {kind}. Got {value!r} instead."
+    msg = f"{spell(name)} must be {kind}. {got(value)}"
     raise ParameterError(msg)
 
 
@@ -95,9 +116,7 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     bayesmend.errors.ParameterError: inference must be one of exact, weighting. Got ...
     """
     if not (isinstance(value, str) and value in choices):
-        msg = (
-            f"{spell(name)} must be one of {', '.join(choices)}. Got {value!r} instead."
-        )
+        msg = f"{spell(name)} must be one of {', '.join(choices)}. {got(value)}"
         raise ParameterError(msg)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bayesmend._visible import visible
+
 __all__ = ["in_columns", "show_probability"]
 
 
@@ -15,6 +17,7 @@ def in_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     >>> in_columns([("lung", "no"), ("", "yes")])
     ['lung  no', '      yes']
     """
+    rows = [[visible(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()

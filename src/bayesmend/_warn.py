@@ -6,6 +6,7 @@ import sys
 import warnings
 from pathlib import Path
 
+from bayesmend._visible import tidy
 from bayesmend.errors import BayesmendWarning
 
 __all__ = ["warn"]
@@ -18,4 +19,4 @@ def warn(message: str, category: type[BayesmendWarning]) -> None:
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(tidy(message), category, stacklevel=level)

@@ -3,6 +3,8 @@
 Every message says what is wrong, what was given and what to do.
 """
 
+from bayesmend._visible import tidy
+
 __all__ = [
     "BayesmendError",
     "BayesmendWarning",
@@ -23,6 +25,9 @@ __all__ = [
 
 class BayesmendError(ValueError):
     """Base class of every error raised on purpose by bayesmend."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(tidy(arg) if isinstance(arg, str) else arg for arg in args))
 
 
 class DataError(BayesmendError):

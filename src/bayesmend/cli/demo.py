@@ -3,12 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from bayesmend._progress import ProgressLine
 from bayesmend.cli.learn import OUTPUTS, facts_of, files_of, summarise
 from bayesmend.cli.options import Folder, option
-from bayesmend.cli.terminal import end_interrupted
+from bayesmend.cli.terminal import end_interrupted, say
 from bayesmend.datasets import load_network
 from bayesmend.errors import ParameterError
 from bayesmend.formats.bif import render as render_bif
@@ -43,7 +41,7 @@ def demo(
     network = load_network("asia")
     complete = network.sample(_ROWS, seed=_SEED)
     hidden = hide_mcar(complete, _RATE, seed=_SEED)
-    typer.echo(
+    say(
         f"Drew {complete.n_rows:,} rows of the ASIA network ({network.n_vars} "
         f"variables, seed {_SEED}) and hid {hidden.n_hidden:,} of "
         f"{hidden.n_candidates:,} cells completely at random.\n"
@@ -64,9 +62,9 @@ def demo(
             **files_of(result, facts_of(result, options), notes=notes),
         }
     )
-    typer.echo(summarise(result))
-    typer.echo(f"hidden cells recovered: {recovered}")
-    typer.echo(
+    say(summarise(result))
+    say(f"hidden cells recovered: {recovered}")
+    say(
         f"structural Hamming distance to the ASIA network: {distance} "
         f"(it has {network.dag.n_arcs} arcs)\n"
     )
@@ -89,8 +87,8 @@ def _check_others(folder: Path) -> None:
 def _list_files(folder: Path) -> None:
     width = max(len(str(folder / name)) for name in _FILES)
     for name, what in _FILES.items():
-        typer.echo(f"{folder / name!s:{width}}  {what}")
-    typer.echo(
+        say(f"{folder / name!s:{width}}  {what}")
+    say(
         f"\nNext: open {folder / 'report.html'} in a browser, or run "
         f"bayesmend learn {folder / 'incomplete.csv'} --out NEW"
     )

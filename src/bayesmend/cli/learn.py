@@ -5,8 +5,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from bayesmend import __version__
 from bayesmend._formulas import without_formulas
 from bayesmend._progress import ProgressLine
@@ -19,7 +17,7 @@ from bayesmend.cli.options import (
     defaults_of,
     option,
 )
-from bayesmend.cli.terminal import end_interrupted, json_text, note, print_json
+from bayesmend.cli.terminal import end_interrupted, json_text, note, print_json, say
 from bayesmend.data.states import MISSING_MARKERS, listing, quantity
 from bayesmend.formats.bif import render as render_bif
 from bayesmend.learning.learn import learn as run
@@ -122,7 +120,7 @@ def learn(
         print_json(facts)
     else:
         files = "\n".join(str(folder.out / name) for name in OUTPUTS)
-        typer.echo(f"{summarise(result)}\n{files}")
+        say(f"{summarise(result)}\n{files}")
     if result.stopped is Stopped.INTERRUPT:
         end_interrupted()
 

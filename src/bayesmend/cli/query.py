@@ -2,8 +2,6 @@
 
 from typing import Annotated
 
-import typer
-
 from bayesmend import __version__
 from bayesmend.cli.options import (
     Json,
@@ -20,7 +18,7 @@ from bayesmend.cli.options import (
     samples,
     words,
 )
-from bayesmend.cli.terminal import UsageError, print_json
+from bayesmend.cli.terminal import UsageError, print_json, say
 from bayesmend.inference.query import N_SAMPLES
 from bayesmend.inference.query import query as run
 
@@ -72,4 +70,4 @@ def query(
     if json:
         print_json({**answer.to_dict(), "version": __version__})
     else:
-        typer.echo(answer)
+        say(answer)

@@ -3,12 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from bayesmend import __version__
 from bayesmend._progress import ProgressLine
 from bayesmend.cli.options import Folder, Reading, Search, defaults_of, option
-from bayesmend.cli.terminal import end_interrupted, json_text, print_json
+from bayesmend.cli.terminal import end_interrupted, json_text, print_json, say
 from bayesmend.formats.bif import render as render_bif
 from bayesmend.outcome import Stopped
 from bayesmend.structure import StructureResult, learn_structure
@@ -50,7 +48,7 @@ def structure(
     if folder.json:
         print_json(facts)
     else:
-        typer.echo(_summary(result, [folder.out / name for name in _OUTPUTS]))
+        say(_summary(result, [folder.out / name for name in _OUTPUTS]))
     if result.stopped is Stopped.INTERRUPT:
         end_interrupted()
 

@@ -1,9 +1,7 @@
 """Describe a table."""
 
-import typer
-
 from bayesmend.cli.options import Json, Reading
-from bayesmend.cli.terminal import print_json
+from bayesmend.cli.terminal import print_json, say
 
 __all__ = ["summary"]
 
@@ -17,4 +15,4 @@ def summary(*, json: Json = False, reading: Reading) -> None:
     if json:
         print_json(report.to_dict())
     else:
-        typer.echo(str(report))
+        say(str(report))

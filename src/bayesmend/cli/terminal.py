@@ -23,6 +23,7 @@ from typer.core import TyperCommand
 from bayesmend._files import file_suffix, resolved
 from bayesmend._interrupts import INTERRUPTED, answered
 from bayesmend._spelling import shown, spelling
+from bayesmend._visible import tidy, visible
 from bayesmend.data.csv import TEXT_SUFFIXES
 from bayesmend.errors import (
     BayesmendError,
@@ -46,6 +47,7 @@ __all__ = [
     "notice",
     "print_json",
     "remember_debug",
+    "say",
     "write_through",
 ]
 
@@ -85,7 +87,7 @@ class Command(TyperCommand):
                 error, typer.Abort | BrokenPipeError
             ):
                 raise
-            sys.stderr.write(f"Error: {_sentence(error)}\n")
+            sys.stderr.write(f"Error: {tidy(_sentence(error))}\n")
             if ctx.meta.get(_DEBUG):
                 traceback.print_exc()
             raise typer.Exit(1) from None
@@ -163,9 +165,14 @@ def notice(text: str) -> None:
         sys.stderr.write(f"{text}\n")
 
 
+def say(text: object) -> None:
+    """Show the result of a command to a person."""
+    typer.echo(visible(str(text)))
+
+
 def note(text: str) -> None:
     """Tell what a reader of the result alone would miss."""
-    sys.stderr.write(f"Note: {text}.\n")
+    sys.stderr.write(f"Note: {visible(text)}.\n")
 
 
 def end_interrupted() -> NoReturn:

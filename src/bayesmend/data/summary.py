@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
+from bayesmend._visible import visible
 from bayesmend.data.states import MISSING, Label, listing, quantity
 
 
@@ -135,7 +136,7 @@ class Summary:
         if self.total_weight is not None:
             head.append(f"total weight {self.total_weight:g}")
         blocks = [head, _variable_lines(self), _together_lines(self.missing_together)]
-        return "\n\n".join("\n".join(lines) for lines in blocks if lines)
+        return visible("\n\n".join("\n".join(lines) for lines in blocks if lines))
 
     def __repr__(self) -> str:
         return f"Summary({self.n_rows:,} rows, {self.n_vars:,} variables)"

@@ -16,6 +16,7 @@ from bayesmend._columns import in_columns, show_probability
 from bayesmend._copies import frozen_in_copies
 from bayesmend._entrance import entrance
 from bayesmend._spelling import spell
+from bayesmend._visible import visible
 from bayesmend.data.states import (
     MISSING,
     Label,
@@ -154,7 +155,7 @@ class Answer:
         if self.effective_samples is not None:
             as_good = f"as good as {self.effective_samples:,.0f} unweighted samples"
             lines += ["", as_good]
-        return "\n".join(lines)
+        return visible("\n".join(lines))
 
     def _rows(self) -> list[tuple[str, ...]]:
         """Show the distributions, a state per row."""

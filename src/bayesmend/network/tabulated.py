@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayesmend._columns import in_columns, show_probability
 from bayesmend._copies import frozen_in_copies
 from bayesmend._packages import require
+from bayesmend._visible import visible
 from bayesmend.data.states import Label, quantity
 
 __all__ = ["Cpt", "configurations"]
@@ -117,7 +118,7 @@ class Cpt:
         lines = [f"{self.variable}{given}", "", *in_columns(rows)]
         if (n_left := len(self.probabilities) - _MAX_ROWS) > 0:
             lines.append(f"... {quantity(n_left, 'more row')}")
-        return "\n".join(lines)
+        return visible("\n".join(lines))
 
 
 def configurations(states: Sequence[Sequence[Label]]) -> Iterator[tuple[Label, ...]]:
