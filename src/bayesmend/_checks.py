@@ -15,7 +15,7 @@ __all__ = [
     "check_goes_with",
     "check_integer",
     "check_number",
-    "represented",
+    "got",
 ]
 
 
