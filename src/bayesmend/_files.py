@@ -15,6 +15,7 @@ from bayesmend.errors import DataError
 __all__ = [
     "PathLike",
     "file_suffix",
+    "max_unpacked",
     "resolved",
     "unpack",
     "write_chunks",

@@ -675,6 +675,13 @@ def test_a_workbook_without_cells_or_that_is_broken_is_refused(workbook, tmp_pat
         opened(path)
 
 
+def test_a_workbook_that_unpacks_to_too_much_is_refused(workbook, monkeypatch):
+    path = workbook({"a": [["x"], ["u"]]})
+    monkeypatch.setenv("BAYESMEND_MAX_UNPACKED", "1000")
+    with pytest.raises(DataError, match=r"t.xlsx unpacks to [\d,]+ bytes\. Save the"):
+        opened(path)
+
+
 def test_without_openpyxl_a_sentence_says_what_to_do(workbook, monkeypatch):
     path = workbook({"a": [["x"], ["u"]]})
     monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)

@@ -8,10 +8,12 @@ a row is its number in the sheet.
 import datetime
 import io
 import warnings
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bayesmend._files import max_unpacked
 from bayesmend._spelling import spell
 from bayesmend.data.sniff import Layout, first_row_looks_like
 from bayesmend.data.states import listing
@@ -67,17 +69,32 @@ def read_sheet(path: Path, content: bytes, sheet: str | int | None) -> Sheet:
         )
         raise MissingDependencyError(message) from error
     try:
+        _check_size(path, content)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of styles, charts and dates beyond 9999
             book = openpyxl.load_workbook(
                 io.BytesIO(content), read_only=True, data_only=True
             )
             sheets = {one.title: _rows(one) for one in book.worksheets}
+    except DataError:
+        raise
     except Exception as error:
         message = f"{path.name} is not a readable workbook: {error}."
         raise DataError(message) from error
     name, notes = _choose(path, sheets, sheet)
     return Sheet(_aligned(sheets[name]), notes)
+
+
+def _check_size(path: Path, content: bytes) -> None:
+    """Refuse a workbook that unpacks to more than is allowed."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        n_bytes = sum(part.file_size for part in archive.infolist())
+    if n_bytes > max_unpacked():
+        message = (
+            f"{path.name} unpacks to {n_bytes:,} bytes. Save the sheet as CSV, or raise"
+            " the environment variable BAYESMEND_MAX_UNPACKED."
+        )
+        raise DataError(message)
 
 
 def _aligned(rows: list[list[str]]) -> list[list[str]]:

@@ -23,6 +23,7 @@ Rows: TypeAlias = list[list[str]]
 
 _MAX_ROWS = 1000
 _ENOUGH_ROWS = 20
+_RATED_ROWS = 100
 _FEW = 8
 _SAMPLE_BYTES = 1 << 16
 _LARGEST_SAMPLE = 1 << 23
@@ -105,7 +106,7 @@ def find_encoding(content: bytes) -> str:
     wide = _find_wide(content)
     if wide is not None:
         return wide
-    if is_encoded(content, "utf-8") or _is_mostly_utf8(content):
+    if content.isascii() or is_encoded(content, "utf-8") or _is_mostly_utf8(content):
         return "utf-8"
     return "cp1252" if is_encoded(content, "cp1252") else "latin-1"
 
@@ -285,7 +286,7 @@ class _Split:
         """Rate the split; higher is better, 0 is none."""
         if self.n_fields < 2 or len(self.rows[0]) < 2:
             return 0.0, False
-        cells = [cell for row in self.rows for cell in row]
+        cells = [cell for row in self.rows[:_RATED_ROWS] for cell in row]
         clean = [_cleanness(cell, self.delimiter) for cell in cells]
         score = self.share**2 * sum(clean) / len(clean)
         if not self.is_sound:
