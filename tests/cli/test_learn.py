@@ -442,3 +442,12 @@ def test_cells_without_an_example_are_told_listed_and_written(tmp_path):
     assert header[-1] == "supported"
     assert {cell[-1] for cell in cells} == {"False"}
     assert "No observed example" in (out / "report.html").read_text()
+    # The network knows it, too.
+    marked = tmp_path / "marked.csv"
+    ok(
+        *("impute", out / "network.bif", table),
+        *("--out", tmp_path / "filled.csv", "--cells", marked),
+    )
+    header, *cells = table_of(marked)
+    assert header[-1] == "supported"
+    assert {cell[-1] for cell in cells} == {"False"}

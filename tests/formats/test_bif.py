@@ -1,5 +1,9 @@
 """BIF: the forms in use, and where errors point."""
 
+import re
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from support.timing import within
 
@@ -221,3 +225,45 @@ def test_too_many_parents_are_refused():
     )
     with pytest.raises(FormatError, match="'v0' has more than 31 parents"):
         parse(text + f"probability ( v0 | {', '.join(names[1:])} ) {{ default 1; }}")
+
+
+def supported_asia():
+    """Every third cell of every table has no example."""
+    asia = load_network("asia")
+    flags = [np.arange(cpt.size).reshape(cpt.shape) % 3 > 0 for cpt in asia.cpts]
+    return replace(asia, support=tuple(flags))
+
+
+def test_the_support_of_a_network_is_kept():
+    network = supported_asia()
+    text = render(network)
+    assert "  property bayesmend_support = 01;\n" in text
+    assert parse(text) == network
+    assert parse(render(load_network("asia"))).support is None
+
+
+def test_support_goes_with_parents_in_any_order():
+    network = supported_asia()
+    text = render(network)
+    head = re.search(
+        r"probability \( either \| (\w+), (\w+) \) \{(.*?)\n\}", text, re.S
+    )
+    rows = re.findall(r"\((\w+), (\w+)\) ([^;]*);", head[3])
+    flags = re.search(r"bayesmend_support = (\d+);", head[3])[1]
+    pairs = [flags[k : k + 2] for k in range(0, 8, 2)]
+    turned = "".join(f"\n  ({b}, {a}) {numbers};" for a, b, numbers in rows)
+    turned += (
+        f"\n  property bayesmend_support = {pairs[0]}{pairs[2]}{pairs[1]}{pairs[3]};"
+    )
+    block = f"probability ( either | {head[2]}, {head[1]} ) {{{turned}\n}}"
+    assert parse(text.replace(head[0], block)) == network
+
+
+@pytest.mark.parametrize("flags", ["0", "012", "0 1", ""])
+def test_support_that_does_not_fit_its_table_is_refused(flags):
+    text = render(supported_asia())
+    changed = text.replace(
+        "bayesmend_support = 01;", f"bayesmend_support = {flags};", 1
+    )
+    with pytest.raises(FormatError, match=r"bayesmend_support must be 2 digits 0 or 1"):
+        parse(changed)

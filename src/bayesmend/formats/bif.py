@@ -4,7 +4,8 @@ Both the form of the specification (quoted names, ``table`` over the whole famil
 the last parent varying fastest and the child slowest) and the form of the well-known
 repositories (a row per parent configuration) are read; the latter is written. Commas
 between words and numbers are optional, ``property`` lines and comments are skipped, but
-for the property of the network that tells how the table learned from was read.
+for the property of the network that tells how the table learned from was read, and that
+of a table that tells which of its cells have an example there (1 or 0, row by row).
 States are text: a number used as a label comes back as text.
 
 Words made of letters, digits, ``_``, ``.``, ``+`` and ``-`` are written as they are,
@@ -48,6 +49,8 @@ PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", re.ASCII)
 BLOCK = re.compile(
     r'(?:[^}"/]++|"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|/(?!\*))*+\}', re.DOTALL
 )
+SUPPORT = "bayesmend_support"
+FLAGS = re.compile(rf"\bproperty\s+{SUPPORT}\s*=\s*([^;]*?)\s*;")
 SCHEMA = re.compile(rf"\bproperty\s+({PROPERTY}\s*=[^;]*);")
 PUNCTUATION = frozenset("{}()[]|,;")
 
@@ -115,6 +118,10 @@ def render(network: Network) -> str:
         for row, config in zip(network.cpts[child].tolist(), configs, strict=True):
             head = f"({', '.join(reversed(config))})" if parents else "table"
             parts.append(f"  {head} {', '.join(map(repr, row))};\n")
+        if network.support is not None:
+            seen = network.support[child].ravel().tolist()
+            flags = "".join("01"[flag] for flag in seen)
+            parts.append(f"  property {SUPPORT} = {flags};\n")
         parts.append("}\n")
     return "".join(parts)
 
@@ -283,9 +290,24 @@ class _Parser:
             self.source, self.variables, self.families, [child, *parents]
         )
         self.expect("{")
-        names = tuple(name for name, _ in parents)
+        names, start = tuple(name for name, _ in parents), self.end
         table = self.read_entries(child, [codes[name] for name in names], card)
-        self.families[child[0]] = Family(names, table, child[1])
+        support = self.read_support(start, card)
+        self.families[child[0]] = Family(names, table, child[1], support)
+
+    def read_support(
+        self, start: int, card: tuple[int, ...]
+    ) -> NDArray[np.bool_] | None:
+        """Look for the support of a table in its block, which ends here."""
+        found = FLAGS.search(self.source.text, start, self.end)
+        if found is None:
+            return None
+        n_entries = math.prod(card)
+        if not re.fullmatch(f"[01]{{{n_entries}}}", found[1]):
+            msg = f"{SUPPORT} must be {n_entries} digits 0 or 1, one for each number."
+            self.source.fail(msg, found.start(1))
+        flags = np.array([digit == "1" for digit in found[1]])
+        return unfold(flags.reshape(-1, card[0]), card[1:])
 
     def read_entries(
         self,
