@@ -4,17 +4,24 @@ import inspect
 import io
 import re
 import sys
+import threading
 from contextlib import suppress
 from dataclasses import fields
+from types import SimpleNamespace
 
 import pytest
 
 import bayesmend as bm
+from bayesmend import _progress
 from bayesmend._entrance import OPENING, READING
-from bayesmend._progress import ProgressLine
+from bayesmend._warn import warn
 from bayesmend.data.opening import Opening
 from bayesmend.data.reading import Reading, ReadingOptions
-from bayesmend.errors import ParameterError, UnknownParameterError
+from bayesmend.errors import (
+    BayesmendWarning,
+    ParameterError,
+    UnknownParameterError,
+)
 
 PARTS = [bm, *filter(inspect.ismodule, (getattr(bm, name) for name in bm.__all__))]
 PARTS += [bm.formats.convert]
@@ -119,39 +126,171 @@ class Terminal(io.StringIO):
         return True
 
 
-def stderr_of(monkeypatch, stream, **options):
+@pytest.fixture
+def impatient(monkeypatch):
+    """Bars appear at once, asked for or not."""
+    monkeypatch.setattr(_progress, "_PATIENCE", -1.0)
+
+
+def stderr_of(monkeypatch, stream, run=bm.learn_em, **options):
     monkeypatch.setattr(sys, "stderr", stream)
-    result = bm.learn_em(TABLE, seed=1, restarts=0, **options)
+    result = run(TABLE, seed=1, restarts=0, **options)
     return result, stream.getvalue()
 
 
-def test_progress_on_a_terminal_is_one_line_that_goes_away(monkeypatch):
-    _, text = stderr_of(monkeypatch, Terminal(), progress=True)
-    assert text.startswith("\r\x1b[Kstructural EM")
-    assert text.endswith("\r\x1b[K")
-    assert "\n" not in text
+BAR = r"\r\x1b\[K\[[# ]{12}\] structural EM \(\w+\), best score -[\d.]+, 0 s"
 
 
-def test_progress_elsewhere_is_lines_that_stay(monkeypatch):
+@pytest.mark.parametrize("asked", [{}, {"progress": None}, {"progress": True}])
+def test_progress_on_a_terminal_is_a_bar_that_goes_away(monkeypatch, impatient, asked):
+    _, text = stderr_of(monkeypatch, Terminal(), **asked)
+    assert re.fullmatch(rf"({BAR})+\r\x1b\[K", text)
+
+
+def test_a_bar_that_nobody_asked_for_leaves_short_work_alone(monkeypatch):
+    monkeypatch.setattr(_progress, "_PATIENCE", 100.0)
+    _, text = stderr_of(monkeypatch, Terminal())
+    assert text == ""
+
+
+def test_a_bar_knows_of_a_time_limit(monkeypatch, impatient):
+    _, text = stderr_of(monkeypatch, Terminal(), time_limit=60.0)
+    assert re.match(rf"{BAR}, at most 60 s left", text)
+
+
+def test_progress_elsewhere_is_lines_that_stay_when_asked_for(monkeypatch, impatient):
     _, text = stderr_of(monkeypatch, io.StringIO(), progress=True)
-    assert re.fullmatch(r"structural EM \(\w+\), best score -?[\d.]+, 0 s\n", text)
+    assert re.fullmatch(
+        r"\[ {12}\] structural EM \(\w+\), best score -[\d.]+, 0 s\n", text
+    )
 
 
-@pytest.mark.parametrize("quiet", [{}, {"progress": None}, {"progress": False}])
-def test_progress_is_silent_unless_asked_for(monkeypatch, quiet):
-    result, text = stderr_of(monkeypatch, Terminal(), **quiet)
-    loud, _ = stderr_of(monkeypatch, Terminal(), progress=True)
+@pytest.mark.parametrize(
+    ("stream", "quiet"),
+    [
+        (Terminal, {"progress": False}),
+        (io.StringIO, {}),
+        (io.StringIO, {"progress": None}),
+    ],
+)
+@pytest.mark.parametrize("run", [bm.learn, bm.learn_em, bm.learn_local])
+def test_progress_is_silent_elsewhere_or_when_asked(
+    monkeypatch, impatient, stream, quiet, run
+):
+    result, text = stderr_of(monkeypatch, stream(), run, **quiet)
+    loud, _ = stderr_of(monkeypatch, Terminal(), run, progress=True)
     assert text == ""
     assert result.score == loud.score
+
+
+def test_no_stderr_at_all_is_silent(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    assert bm.learn(TABLE, seed=1).is_optimal
+
+
+def test_threads_of_the_caller_do_not_fight_for_the_line(monkeypatch, impatient):
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    thread = threading.Thread(target=bm.learn_em, args=(TABLE,), kwargs={"seed": 1})
+    thread.start()
+    thread.join()
+    assert stream.getvalue() == ""
+
+
+def test_the_bar_makes_way_for_warnings(monkeypatch):
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with _progress.ProgressBar(asked=True) as bar:
+        bar("search", -1.0, 2.0)
+        with pytest.warns(BayesmendWarning):
+            warn("look", BayesmendWarning)
+        assert stream.getvalue().endswith("2 s\r\x1b[K")
+    assert stream.getvalue().count("\x1b[K") == 2  # nothing was left to clear
 
 
 def test_the_line_goes_away_after_an_error(monkeypatch):
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
-    with suppress(ZeroDivisionError), ProgressLine() as line:
-        line("search", 1.0, 2.0)
+    with suppress(ZeroDivisionError), _progress.ProgressBar(asked=True) as bar:
+        bar("search", 1.0, 2.0)
         raise ZeroDivisionError
     assert stream.getvalue() == "\r\x1b[Ksearch, best score 1.000, 2 s\r\x1b[K"
+
+
+@pytest.mark.parametrize(
+    ("news", "limit", "line"),
+    [
+        ({}, None, "search: 3 steps, best score -2.000, 4 s"),
+        (
+            {"bound": -1.0},
+            None,
+            "search: 3 steps, best score -2.000, bound -1.000, 4 s",
+        ),
+        (
+            {"share": 0.25},
+            None,
+            "[###         ] search: 3 steps, best score -2.000, 4 s, about 12 s left",
+        ),
+        # What does not fit is left out.
+        (
+            {"bound": -1.0, "share": 0.1},
+            8.0,
+            "[######      ] search, best score -2.000, bound -1.000, 4 s, at most 4 s",
+        ),
+    ],
+)
+def test_a_bar_shows_what_is_known(monkeypatch, news, limit, line):
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("COLUMNS", "73")
+    with _progress.ProgressBar(asked=True, time_limit=limit) as bar:
+        bar("search: 3 steps", -2.0, 4.0, **news)
+    assert stream.getvalue() == f"\r\x1b[K{line}\r\x1b[K"
+
+
+def test_a_notebook_shows_a_line_that_is_written_over(monkeypatch, impatient):
+    seen = []
+
+    class Handle:
+        def update(self, shown, *, raw):
+            seen.append(shown["text/plain"])
+
+    def display(shown, *, raw, display_id):
+        seen.append(shown["text/plain"])
+        return Handle()
+
+    shell = SimpleNamespace(kernel=object())
+    ipython = SimpleNamespace(get_ipython=lambda: shell)
+    shows = SimpleNamespace(display=display)
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", shows)
+    _, text = stderr_of(monkeypatch, io.StringIO())
+    assert text == ""
+    assert seen[0].startswith("[            ] structural EM (empty), best score -")
+    assert seen[-1] == ""
+    seen.clear()
+    shell.kernel = None  # IPython in a terminal is a terminal
+    assert stderr_of(monkeypatch, io.StringIO())[1] == ""
+    assert seen == []
+
+
+def test_a_callable_is_told_what_it_takes():
+    three, all_of_it, named = [], [], []
+    data = bm.hide_mcar(bm.load_network("asia").sample(300, seed=1), 0.2, seed=1).data
+    bm.learn_em(data, restarts=0, seed=1, progress=lambda *news: three.append(news))
+    bm.learn_em(
+        data, restarts=0, seed=1, progress=lambda *news, **more: all_of_it.append(more)
+    )
+    assert all(len(news) == 3 for news in three)
+    assert all_of_it[0]["share"] == 0.0
+    assert all_of_it[-1]["share"] in (0.5, 0.75)  # there may be no complete rows
+    assert {more["bound"] for more in all_of_it} == {float("inf")}
+
+    def hear(what, score, seconds, *, bound):
+        named.append((score, bound))
+
+    bm.learn_exact(data, time_limit=2.0, restarts=0, seed=1, progress=hear)
+    assert any(score <= bound < float("inf") for score, bound in named)
 
 
 @pytest.mark.parametrize(

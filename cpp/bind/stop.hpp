@@ -58,8 +58,8 @@ auto run_whole(Work&& work) {
 // remembered, not raised. Any other exception of a signal handler is raised once the work is over.
 class SearchCall {
  public:
-  // `seconds`: 0 for no limit. `report`: None, or a callable that is told (best score, steps) a
-  // few times a second.
+  // `seconds`: 0 for no limit. `report`: None, or a callable that is told (best score, steps,
+  // bound) a few times a second.
   explicit SearchCall(double seconds, nb::object report = nb::none())
       : report_(std::move(report)), stop_(seconds, [this] { return must_end(); }) {}
 
@@ -96,8 +96,9 @@ class SearchCall {
     if (PyErr_CheckSignals() != 0) return note_exception();
     if (!report_.is_none() && Clock::now() - last_ > std::chrono::milliseconds(200)) {
       last_ = Clock::now();
-      PyObject* answer = PyObject_CallFunction(report_.ptr(), "dn", progress_.best(),
-                                               static_cast<Py_ssize_t>(progress_.steps()));
+      PyObject* answer =
+          PyObject_CallFunction(report_.ptr(), "dnd", progress_.best(),
+                                static_cast<Py_ssize_t>(progress_.steps()), progress_.bound());
       if (answer == nullptr) return note_exception();
       Py_DECREF(answer);
     }

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bayesmend import _core
 from bayesmend._checks import check_integer, check_number
+from bayesmend._progress import Progress
 from bayesmend._spelling import spell
 from bayesmend._warn import warn
 from bayesmend.errors import ShortfallWarning
@@ -24,9 +25,6 @@ __all__ = [
 ]
 
 _ENDLESS = 1e9  # thirty years, in seconds; clocks overflow at three hundred
-
-Progress = Callable[[str, float, float], None]
-"""Told (what is going on, best score so far, seconds since the start)."""
 
 
 class Clock:
@@ -52,12 +50,12 @@ class Clock:
 
     def reporter(
         self, progress: Progress | None, what: str
-    ) -> Callable[[float, int], None] | None:
-        """Turn `progress` into what the core calls with (best score, steps)."""
+    ) -> Callable[[float, int, float], None] | None:
+        """Turn `progress` into what the core calls with (best score, steps, bound)."""
         if progress is None:
             return None
-        return lambda best, steps: progress(
-            f"{what}: {steps} steps", best, self.seconds
+        return lambda best, steps, bound: progress(
+            f"{what}: {steps} steps", best, self.seconds, bound=bound
         )
 
 

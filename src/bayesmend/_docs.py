@@ -49,8 +49,9 @@ parent_sets : ParentSets
 """,
     "progress": """\
 progress : bool or callable, optional
-    True shows on stderr what goes on, on one line of a terminal; a callable is told
-    (what, best score, seconds) now and then.
+    By default a bar on a terminal or in a notebook, and nothing elsewhere; False:
+    nothing; True: also lines in a log. A callable is told (what, best score, seconds)
+    now and then, and ``bound`` and ``share`` if it has parameters of these names.
 """,
     "reading": """\
 **reading

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from bayesmend._clock import check_threads
 from bayesmend._docs import documented
 from bayesmend._hints import did_you_mean
-from bayesmend._progress import ProgressLine
+from bayesmend._progress import shown_progress
 from bayesmend.errors import UnknownParameterError
 
 __all__ = ["READING", "entrance"]
@@ -33,8 +33,8 @@ def entrance(function: _T) -> _T:
     """Make a public function that knows what its callers may mean.
 
     An unknown parameter is answered with ours of the same meaning, or the nearest;
-    ``progress=True`` shows a line on stderr; too many threads become fewer; the
-    docstring is `documented`.
+    a bar shows the progress where there is a terminal or a notebook; too many threads
+    become fewer; the docstring is `documented`.
 
     Examples
     --------
@@ -64,10 +64,11 @@ def entrance(function: _T) -> _T:
                 raise UnknownParameterError(msg)
         if "n_threads" in options:
             options["n_threads"] = check_threads(options["n_threads"])
-        if options.get("progress") is True:
-            with ProgressLine(everywhere=True) as line:
-                return inner(*args, **{**options, "progress": line})
-        return inner(*args, **options)
+        if "progress" not in known:
+            return inner(*args, **options)
+        limit = options.get("time_limit")
+        with shown_progress(options.get("progress"), limit) as progress:
+            return inner(*args, **{**options, "progress": progress})
 
     entered: Any = call
     return entered  # type: ignore[no-any-return]

@@ -6,6 +6,7 @@ import sys
 import warnings
 from pathlib import Path
 
+from bayesmend._progress import make_way
 from bayesmend._visible import tidy
 from bayesmend.errors import BayesmendWarning
 
@@ -19,4 +20,5 @@ def warn(message: str, category: type[BayesmendWarning]) -> None:
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
+    make_way()
     warnings.warn(tidy(message), category, stacklevel=level)

@@ -459,6 +459,7 @@ class Search {
       const double bound = queue_.front()->bound;
       if (bound <= result_.best.score + options_.gap) break;
       result_.bound = bound;
+      if (progress_ != nullptr) progress_->note_bound(bound);
       if (stop_.is_over()) return stop_.reason();
       if (options_.max_nodes > 0 && result_.n_nodes >= options_.max_nodes) return StopReason::nodes;
       if (work_left() <= 0.0) return StopReason::nodes;

@@ -24,11 +24,15 @@ class Progress {
     while (score > best && !best_.compare_exchange_weak(best, score)) {
     }
   }
+  // No answer scores higher.
+  void note_bound(double bound) { bound_.store(bound, std::memory_order_relaxed); }
   double best() const { return best_.load(std::memory_order_relaxed); }
+  double bound() const { return bound_.load(std::memory_order_relaxed); }
   std::size_t steps() const { return steps_.load(std::memory_order_relaxed); }
 
  private:
   std::atomic<double> best_{-std::numeric_limits<double>::infinity()};
+  std::atomic<double> bound_{std::numeric_limits<double>::infinity()};
   std::atomic<std::size_t> steps_{0};
 };
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Annotated
 
-from bayesmend._progress import ProgressLine
 from bayesmend.cli.learn import OUTPUTS, facts_of, files_of, summarise
 from bayesmend.cli.options import Folder, option
 from bayesmend.cli.terminal import end_interrupted, say
@@ -46,8 +45,7 @@ def demo(
         f"variables, seed {_SEED}) and hid {hidden.n_hidden:,} of "
         f"{hidden.n_candidates:,} cells completely at random.\n"
     )
-    with ProgressLine() as progress:
-        result = learn(hidden.data, seed=_SEED, progress=progress)
+    result = learn(hidden.data, seed=_SEED)
     n_right = round(hidden.accuracy(result.completed) * hidden.n_hidden)
     distance = structural_hamming_distance(result.dag, network.dag)
     recovered = f"{n_right} of {hidden.n_hidden} ({n_right / hidden.n_hidden:.1%})"

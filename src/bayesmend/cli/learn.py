@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 from bayesmend import __version__
 from bayesmend._formulas import without_formulas
-from bayesmend._progress import ProgressLine
 from bayesmend.cli.options import (
     MEMORY,
     Folder,
@@ -109,8 +108,7 @@ def learn(
     }
     arguments = search.arguments()
     data = reading.table()
-    with ProgressLine() as progress:
-        result = run(data, **own, **arguments, max_memory=max_memory, progress=progress)
+    result = run(data, **own, **arguments, max_memory=max_memory)
     facts = facts_of(result, own | search.to_dict())
     with without_formulas(safe_csv):
         folder.write(files_of(result, facts, missing=reading.markers))

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Annotated
 
 from bayesmend import __version__
-from bayesmend._progress import ProgressLine
 from bayesmend.cli.options import Folder, Reading, Search, defaults_of, option
 from bayesmend.cli.terminal import end_interrupted, json_text, print_json, say
 from bayesmend.formats.bif import render as render_bif
@@ -35,8 +34,7 @@ def structure(
     folder.check(_OUTPUTS)
     arguments = search.arguments()
     data = reading.table()
-    with ProgressLine() as progress:
-        result = learn_structure(data, solver=solver, **arguments, progress=progress)
+    result = learn_structure(data, solver=solver, **arguments)
     facts = {
         **result.to_dict(),
         "n_rows": data.n_rows,

@@ -59,9 +59,7 @@ def solve_ilp(
         Same seed, same answer, when no time limit strikes.
     n_threads : int, default=0
         Taken because every solver takes it; SCIP runs on one thread.
-    progress : bool or callable, optional
-        True shows on stderr what goes on; a callable is told (what with the bound, best
-        score, seconds), at most ten times a second.
+    {progress}
 
     Returns
     -------
@@ -152,8 +150,7 @@ class _Run:
     def _report(self, loss: float, loss_bound: float) -> None:
         assert self.report is not None
         top, seconds = self._top(), time.perf_counter() - self.begun
-        what = f"integer programme: bound {top - loss_bound:.3f}"
-        self.report(what, top - loss, seconds)
+        self.report("integer programme", top - loss, seconds, bound=top - loss_bound)
 
     def _top(self) -> float:
         """Sum of the best scores: no graph, acyclic or not, scores higher."""

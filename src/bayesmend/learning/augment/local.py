@@ -239,7 +239,7 @@ class LocalSearch:
                 break
             score = -np.inf if best is None else best.score
             what = f"start {number + 1} of {len(starts)}"
-            how["progress"] = self._relayed(what, score)
+            how["progress"] = self._relayed(what, score, number / len(starts))
             try:
                 reached = self._alternate(start, how, len(starts) - number)
             except KeyboardInterrupt:  # before this start gave anything
@@ -255,13 +255,13 @@ class LocalSearch:
         assert best is not None  # there is always a first start
         return self._finish(best, best_start, len(starts))
 
-    def _relayed(self, start: str, best: float) -> Progress | None:
+    def _relayed(self, start: str, best: float, share: float) -> Progress | None:
         """Put news of one structure search into those of the whole search."""
         tell, clock = self.progress, self.clock
         if tell is None:
             return None
-        return lambda what, score, _: tell(
-            f"{start}: {what}", max(best, score), clock.seconds
+        return lambda what, score, _seconds, **_more: tell(
+            f"{start}: {what}", max(best, score), clock.seconds, share=share
         )
 
     def _is_late(self) -> bool:

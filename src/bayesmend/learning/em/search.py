@@ -72,6 +72,7 @@ class Search:
     per_start: dict[str, float] = field(default_factory=dict)
     stopped: Stopped = Stopped.NOTHING
     is_settled: bool = True
+    share: float = 0.0  # of the starts that are done
     too_dense: list[InferenceError] = field(default_factory=list)
     observed: ObservedRows = field(init=False)
     shown: _core.ShownCells = field(default_factory=_core.ShownCells)
@@ -86,9 +87,11 @@ class Search:
             self._keep_least()  # there must be something to return
         try:
             with limited_calls(left):
-                for point in self._points(starts, restarts):
+                n_points = len(starts) + restarts
+                for number, point in enumerate(self._points(starts, restarts)):
                     if self.best is not None and self._is_over():
                         return
+                    self.share = min(number / n_points, 1.0)
                     self._try(point)
         except KeyboardInterrupt:
             self.stopped = Stopped.INTERRUPT
@@ -268,7 +271,8 @@ class Search:
         self.trace.append(Step(found, kind, seconds, fitted.dag.n_arcs, trace))
         if self.progress is not None:
             best = found if self.best is None else max(found, self.best.score)
-            self.progress(f"structural EM ({kind})", best, seconds)
+            what = f"structural EM ({kind})"
+            self.progress(what, best, seconds, share=self.share)
         return found
 
     def _keep(self, found: float, kind: str, fitted: Fitted) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -132,4 +133,6 @@ def _by_mode(data: IncompleteData) -> IncompleteData:
 
 
 def _without_penalties(progress: Progress, paid: float) -> Progress:
-    return lambda what, best, seconds: progress(what, best + paid, seconds)
+    return lambda what, best, seconds, *, bound=math.inf, share=None: progress(
+        what, best + paid, seconds, bound=bound + paid, share=share
+    )
