@@ -148,8 +148,8 @@ class ProgressBar:
         if self._screen is None or now < self._next:
             return
         self._next = now + self._screen.pause
+        self._is_visible = True  # before it is: Ctrl-C may come at any moment
         self._screen.show(self._line(what, score, seconds, bound, share))
-        self._is_visible = True
 
     def clear(self) -> None:
         """Take it off the screen, until there are further news."""
