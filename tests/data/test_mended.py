@@ -127,6 +127,19 @@ def test_most_frequent_states_of_unrelated_cells_are_no_alarm():
     assert compare_mended(as_data(before, [2, 2]), as_data(after, [2, 2])).alarms == ()
 
 
+def test_what_several_variables_say_together_is_no_alarm():
+    """Though it often goes against the one that is most related."""
+    rng = np.random.default_rng(2)
+    base, noise = rng.integers(5, size=2000), rng.integers(20, size=(2000, 3))
+    codes = np.where(rng.random((2000, 3)) < 0.5, base[:, None], noise)
+    codes = codes.astype(np.uint8)
+    before, after = codes.copy(), codes.copy()
+    holes = rng.random(2000) < 0.1
+    before[holes, 0], after[holes, 0] = MISSING, base[holes]
+    card = [20, 20, 20]
+    assert compare_mended(as_data(before, card), as_data(after, card)).alarms == ()
+
+
 def test_few_cells_are_no_alarm():
     codes = block(40, seed=3)[0].codes.copy()
     keep = np.flatnonzero(codes[:, 2] == MISSING)[9:]

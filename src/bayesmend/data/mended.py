@@ -225,10 +225,11 @@ def compare_mended(data: Any, completed: Any) -> MendedSummary:
     A mended distribution is an alarm when it resembles nothing: by total variation
     distance neither the observed cells, nor those of any level, nor what the variable
     most related to this one would have given in shares; each further away than 0.2,
-    and than three standard errors. And more than 0.2 of the cells must be filled with
-    states that are rare, in observed rows, at that state of the related variable: less
-    than half as frequent as the most frequent one. A filling of the most probable
-    states, which makes frequent ones more frequent, is no alarm.
+    and than three standard errors. And the share of the cells with states that are
+    rare, in observed rows, at that state of the related variable (less than half as
+    frequent as the most frequent one) must be larger than among observed cells by more
+    than 0.2. A filling of the most probable states, which makes frequent ones more
+    frequent, is no alarm.
 
     Parameters
     ----------
@@ -329,7 +330,7 @@ def _nearest(
 ) -> tuple[float, bool]:
     """Return the distance to the nearest reference, and whether all are too far.
 
-    ``rare`` is the share of mended cells with states that are rare in their rows.
+    ``rare`` tells how much more often states are rare in their rows than observed.
     """
     n = int(mended.sum())
     nearest, is_alarm = rare, n >= _FEW and bool(references) and rare > _FAR
@@ -400,7 +401,8 @@ class _Cells:
     ) -> tuple[NDArray[np.float64], float]:
         """Return what the most related variable says of the mended cells of a part.
 
-        Their expected counts, and the share of those whose state is rare there.
+        Their expected counts, and how much larger the share of those whose state is
+        rare there is than among observed cells.
         """
         card = int(self.card[v])
         filled = part & self.is_filled[:, v]
@@ -413,15 +415,20 @@ class _Cells:
             counts = np.bincount(
                 keys + self.codes[seen, v], minlength=n_levels * card
             ).reshape(n_levels, card)
-            # Where a row lacks it even now, or the level was never seen: as overall.
-            counts = np.vstack([counts, counts.sum(axis=0)])
             at = self.codes[filled, related]
             levels = np.where(at == MISSING, n_levels, at).astype(np.intp)
-            levels[counts[levels].sum(axis=1) == 0] = n_levels
-        shares = (counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))[levels]
-        own = shares[np.arange(len(levels)), self.codes[filled, v]]
-        is_rare = own < _RARE * shares.max(axis=1)
-        return shares.sum(axis=0), float(is_rare.mean()) if len(levels) else 0.0
+        is_rare = counts < _RARE * counts.max(axis=1, keepdims=True)
+        usual = counts[is_rare].sum() / max(counts.sum(), 1)
+        if related is not None:
+            # Where a row lacks it even now, or the level was never seen: as overall.
+            counts = np.vstack([counts, counts.sum(axis=0)])
+            is_rare = np.vstack([is_rare, counts[-1] < _RARE * counts[-1].max()])
+            levels[counts[levels].sum(axis=1) == 0] = len(counts) - 1
+        if not len(levels):
+            return np.zeros(card), 0.0
+        rare = is_rare[levels, self.codes[filled, v]].mean()
+        shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        return shares[levels].sum(axis=0), max(float(rare - usual), 0.0)
 
 
 def mutual_information(counts: NDArray[Any]) -> float:

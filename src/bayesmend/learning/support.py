@@ -46,6 +46,11 @@ _FEW, _SMALL_SHARE = 10, 0.1
 _SHOWN = 8  # variables
 
 
+_MOST_KNOWN = 2**22  # probabilities that are remembered
+
+_Family = tuple[int, tuple[int, ...]]
+
+
 class _Shrunk(NamedTuple):
     """Parent configurations without any example, and what they take instead."""
 
@@ -142,7 +147,8 @@ class ObservedRows:
         self.cells = np.ascontiguousarray(patterns.codes[seen].T)
         self.weights, self.card = patterns.weights[seen], data.card
         self.ess, self.matters = score.ess, score.support > 0
-        self._known: dict[tuple[int, tuple[int, ...]], _Shrunk | None] = {}
+        self._known: dict[_Family, _Shrunk | None] = {}
+        self._n_known = 0
 
     def shrink(
         self, dag: Dag, cpts: Sequence[NDArray[np.float64]]
@@ -185,8 +191,15 @@ class ObservedRows:
                 configs = np.flatnonzero(self.count(child, parents).sum(axis=1) == 0)
                 if len(configs):
                     found = self._given_fewer(child, parents, configs)
-                    self._known[family] = _Shrunk(configs, found)
+                    self._remember(family, _Shrunk(configs, found))
         return self._known[family]
+
+    def _remember(self, family: _Family, shrunk: _Shrunk) -> None:
+        self._n_known += shrunk.distributions.size
+        if self._n_known > _MOST_KNOWN:
+            self._known.clear()
+            self._n_known = shrunk.distributions.size
+        self._known[family] = shrunk
 
     def _given_fewer(
         self, child: int, parents: Sequence[int], configs: NDArray[np.intp]
