@@ -196,5 +196,10 @@ class _Key:
 @lru_cache(maxsize=4)
 def _solved(key: _Key, time_limit: float) -> LearnResult:
     return learn_exact(
-        key.data, max_parents=MAX_PARENTS, time_limit=time_limit, seed=0, n_threads=1
+        key.data,
+        support=0.0,
+        max_parents=MAX_PARENTS,
+        time_limit=time_limit,
+        seed=0,
+        n_threads=1,
     )

@@ -43,7 +43,7 @@ ScoreKind = Literal["bdeu", "k2", "bic", "aic", "loglik"]
 _KINDS: Final = get_args(ScoreKind)
 _LEAST_ESS: Final = 1e-6
 _MOST_ESS: Final = 1e12  # within these, scores are right to 9 digits
-SUPPORT: Final = 0.0
+SUPPORT: Final = 0.2
 """What a row costs in a cell of which no observed row gives an example, in nats."""
 
 
@@ -73,7 +73,7 @@ class Score:
     Examples
     --------
     >>> Score("bdeu", ess=10)
-    Score(kind='bdeu', ess=10, arc_penalty=0.0, support=0.0)
+    Score(kind='bdeu', ess=10, arc_penalty=0.0, support=0.2)
     """
 
     kind: ScoreKind = "bdeu"

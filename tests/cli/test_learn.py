@@ -98,7 +98,7 @@ def test_cells_are_listed_by_row_from_zero_without_the_header(holed, tmp_path):
     header, *before = table_of(holed)
     _, *after = table_of(tmp_path / "out" / "completed.csv")
     names, *cells = table_of(tmp_path / "out" / "cells.csv")
-    assert names[:5] == ["row", "variable", "state", "margin", "runner_up"]
+    assert names == ["row", "variable", "state", "margin", "runner_up", "supported"]
     places = [(int(row), header.index(name)) for row, name, *_ in cells]
     assert places == [
         (r, c) for r, row in enumerate(before) for c, x in enumerate(row) if x == ""
@@ -403,7 +403,7 @@ def test_em_writes_the_same_files_with_probabilities(holed, tmp_path):
     assert report["log_likelihood"] < 0
     assert "by probability:" in told
     header = (out / "cells.csv").read_text().partition("\n")[0]
-    assert header.startswith("row,variable,state,probability,runner_up")
+    assert header == "row,variable,state,probability,runner_up,supported"
     assert "" not in {cell for row in table_of(out / "completed.csv") for cell in row}
 
 

@@ -7,7 +7,17 @@ from support.shared import ROOT
 
 # Each part imports only from those before it, and from itself.
 PARTS = (
-    *("packages", "data", "design", "hiding", "peers", "methods", "paper", "beyond"),
+    *(
+        "packages",
+        "data",
+        "design",
+        "hiding",
+        "waves",
+        "peers",
+        "methods",
+        "paper",
+        "beyond",
+    ),
     *("catalog", "run", "render", "command", "__main__"),
 )
 

@@ -14,6 +14,7 @@ import hashlib
 import json
 import math
 import tempfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -26,20 +27,27 @@ from bayesmend.formats.jkl import read_jkl, write_jkl
 # The interface, by name.
 
 
+def plain(options):
+    """The record knows of no cost of rows without an example."""
+    if isinstance(options.get("score"), bm.Score):
+        return {**options, "score": replace(options["score"], support=0.0)}
+    return {**options, "support": 0.0}
+
+
 def learn(data, **options):
-    return bm.learn(data, **options)
+    return bm.learn(data, **plain(options))
 
 
 def learn_exact(data, **options):
-    return bm.learn_exact(data, **options)
+    return bm.learn_exact(data, **plain(options))
 
 
 def learn_local(data, **options):
-    return bm.learn_local(data, **options)
+    return bm.learn_local(data, **plain(options))
 
 
 def learn_em(data, *, restarts=10, **options):
-    return bm.learn_em(data, restarts=restarts, **options)
+    return bm.learn_em(data, restarts=restarts, **plain(options))
 
 
 def learn_structure(data, **options):
@@ -55,7 +63,7 @@ def candidates(data, *, search="auto", **options):
 
 
 def reduce_to_complete(data, **options):
-    return bm.learning.reduce_to_complete(data, **options)
+    return bm.learning.reduce_to_complete(data, **plain(options))
 
 
 def solve_reduction(reduction, **options):

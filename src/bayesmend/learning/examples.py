@@ -65,29 +65,37 @@ class _Rows:
         """Choose others greedily by what they add where all are observed."""
         chosen: list[int] = []
         others = [v for v in range(len(self.card)) if v != child]
-        while len(chosen) < most:
-            gains = [self._gain(child, chosen, v) for v in others]
-            if not others or max(gains) <= 0:
+        seen = np.flatnonzero((self.codes[:, child] != MISSING) & (self.weights > 0))
+        while len(chosen) < most and others:
+            config = _numbered(self._keys(self.codes[seen], chosen))
+            gains = [self._gain(child, config, seen, v) for v in others]
+            if max(gains) <= 0:
                 break
             chosen.append(others.pop(int(np.argmax(gains))))
+            seen = seen[self.codes[seen, chosen[-1]] != MISSING]
         return chosen
 
-    def _gain(self, child: int, chosen: list[int], added: int) -> float:
-        """Log-likelihood that one more predictor gains, less the price of BIC."""
-        members = [*chosen, added, child]
-        seen = (self.codes[:, members] != MISSING).all(axis=1) & (self.weights > 0)
-        if not seen.any():
+    def _gain(
+        self, child: int, config: _Keys, seen: NDArray[np.intp], added: int
+    ) -> float:
+        """Log-likelihood that one more predictor gains, less the price of BIC.
+
+        `config` numbers, for the rows `seen`, what is known of them without it.
+        """
+        shown = self.codes[seen, added] != MISSING
+        rows, config = seen[shown], config[shown]
+        if len(rows) == 0:
             return 0.0
-        own, weights = self.codes[seen, child], self.weights[seen]
-        card = int(self.card[child])
-        one, n_one = _log_likelihood(
-            self._keys(self.codes[seen], chosen), own, weights, card
-        )
-        two, n_two = _log_likelihood(
-            self._keys(self.codes[seen], [*chosen, added]), own, weights, card
-        )
-        price = 0.5 * np.log(max(weights.sum(), 1.0)) * (card - 1) * (n_two - n_one)
-        return float(two - one - price)
+        n_states, card = int(self.card[added]), int(self.card[child])
+        cell = (config * n_states + self.codes[rows, added]) * card
+        shape = int(config.max()) + 1, n_states, card
+        cell += self.codes[rows, child]
+        flat = np.bincount(cell, self.weights[rows], int(np.prod(shape)))
+        counts = flat.astype(np.float64).reshape(shape)
+        one, n_one = _log_likelihood(counts.sum(axis=1))
+        two, n_two = _log_likelihood(counts.reshape(-1, card))
+        price = 0.5 * np.log(max(counts.sum(), 1.0)) * (card - 1) * (n_two - n_one)
+        return two - one - float(price)
 
     def fill(
         self, filled: _Codes, child: int, predictors: list[int], shown: _Codes
@@ -136,13 +144,16 @@ class _Rows:
         return keys
 
 
-def _log_likelihood(
-    keys: _Keys, own: _Codes, weights: NDArray[np.float64], card: int
-) -> tuple[float, int]:
+def _numbered(keys: _Keys) -> _Keys:
+    """Give the keys that occur numbers from 0 on."""
+    numbers: _Keys = np.unique(keys, return_inverse=True)[1].reshape(-1)
+    return numbers
+
+
+def _log_likelihood(counts: NDArray[np.float64]) -> tuple[float, int]:
     """Log-likelihood of a variable within groups, and how many groups there are."""
-    groups, config = np.unique(keys, return_inverse=True)
-    cell = config.reshape(-1) * card + own
-    counts = np.bincount(cell, weights, len(groups) * card).reshape(-1, card)
-    totals = counts.sum(axis=1, keepdims=True)
-    ratio = np.divide(counts, totals, out=np.ones_like(counts), where=counts > 0)
-    return float((counts * np.log(ratio)).sum()), len(groups)
+    totals = counts.sum(axis=1)
+    logs = np.log(counts, out=np.zeros_like(counts), where=counts > 0)
+    whole = np.log(totals, out=np.zeros_like(totals), where=totals > 0)
+    found = (counts * logs).sum() - (totals * whole).sum()
+    return float(found), int((totals > 0).sum())
