@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,8 @@ __all__ = [
     "check_choice",
     "check_goes_with",
     "check_integer",
+    "check_items",
+    "check_mapping",
     "check_number",
     "got",
 ]
@@ -103,6 +106,40 @@ def check_number(
         kind += f" >= {least}"
     msg = f"{spell(name)} must be {kind}. {got(value)}"
     raise ParameterError(msg)
+
+
+def check_items(name: str, value: object, what: str) -> list[Any]:
+    """Return the items of a list or the like, or raise ``ParameterError``.
+
+    Examples
+    --------
+    >>> check_items("required", (("a", "b"),), "pairs of names")
+    [('a', 'b')]
+    >>> check_items("required", 5, "pairs of names")
+    Traceback (most recent call last):
+    ...
+    bayesmend.errors.ParameterError: required must be a list of pairs of names. Got 5...
+    """
+    # A string would fall apart into its letters.
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        msg = f"{spell(name)} must be a list of {what}. {got(value)}"
+        raise ParameterError(msg)
+    return list(value)
+
+
+def check_mapping(name: str, value: object, example: str) -> None:
+    """Raise ``ParameterError`` unless a value is a mapping.
+
+    Examples
+    --------
+    >>> check_mapping("states", 5, "{'a': ['x', 'y']}")
+    Traceback (most recent call last):
+    ...
+    bayesmend.errors.ParameterError: states must be a mapping, such as {'a': ['x', ...
+    """
+    if not isinstance(value, Mapping):
+        msg = f"{spell(name)} must be a mapping, such as {example}. {got(value)}"
+        raise ParameterError(msg)
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:

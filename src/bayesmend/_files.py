@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeAlias
 
+from bayesmend._checks import got
 from bayesmend._limits import max_unpacked
-from bayesmend.errors import DataError
+from bayesmend.errors import DataError, ParameterError
 
 __all__ = [
     "PathLike",
@@ -25,6 +26,13 @@ __all__ = [
 PathLike: TypeAlias = str | os.PathLike[str]
 
 
+def check_path(path: object) -> None:
+    """Raise ``ParameterError`` unless it is a path."""
+    if not isinstance(path, str | os.PathLike):
+        msg = f"a path must be text or a Path. {got(path)}"
+        raise ParameterError(msg)
+
+
 def file_suffix(path: PathLike) -> str:
     """Return the suffix that tells the format, in lower case and without .gz.
 
@@ -33,6 +41,7 @@ def file_suffix(path: PathLike) -> str:
     >>> file_suffix("survey.CSV.gz")
     '.csv'
     """
+    check_path(path)
     return Path(Path(path).name.lower().removesuffix(".gz")).suffix
 
 
@@ -86,6 +95,7 @@ def write_chunks(path: PathLike, chunks: Iterable[bytes]) -> None:
 
 def resolved(path: PathLike) -> Path:
     """Return where a file is written: where links lead to, and to no device or pipe."""
+    check_path(path)
     target = Path(os.path.realpath(path))
     if target.is_symlink():
         msg = f"cannot write {str(path)!r}: it is a link that leads to itself."

@@ -7,8 +7,10 @@ import re
 __all__ = ["tidy", "visible"]
 
 # Control characters but tab and newline, and those that turn the direction of text:
-# a terminal would obey them.
-_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# a terminal would obey them. Halves of characters have no encoding at all.
+_OBEYED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 _LONG_WORD = re.compile(r"\S{301,}")
 _LONGEST = 4000
 

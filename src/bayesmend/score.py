@@ -17,7 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend._checks import check_choice, check_goes_with, check_number
+from bayesmend._checks import (
+    check_choice,
+    check_goes_with,
+    check_integer,
+    check_items,
+    check_number,
+    got,
+)
 from bayesmend._clock import check_threads
 from bayesmend._docs import documented
 from bayesmend._entrance import entrance
@@ -146,7 +153,9 @@ class Families:
         >>> len(Families.from_pairs([(0, []), (1, [0])]))
         2
         """
-        listed = list(pairs)
+        listed = check_items("families", pairs, "pairs (child, parents)")
+        for pair in listed:
+            _check_pair(pair)
         sizes = [len(parents) for _, parents in listed]
         return cls(
             np.array([child for child, _ in listed], np.int32),
@@ -163,7 +172,10 @@ class Families:
         >>> len(Families.up_to(37, 3))
         288859
         """
-        max_parents = min(max_parents, n_vars - 1)
+        n_vars = check_integer("n_vars", n_vars)
+        max_parents = min(check_integer("max_parents", max_parents), n_vars - 1)
+        if n_vars == 0:
+            return cls.from_pairs([])
         children, sizes, parents = [], [], []
         for size in range(max_parents + 1):
             others = list(combinations(range(n_vars - 1), size))
@@ -423,8 +435,9 @@ def score_families(
     """
     table = IncompleteData.from_table(data, **reading)
     if not isinstance(families, Families):
+        named = check_items("families", families, "pairs (child, parents)")
         families = Families.from_pairs(
-            resolve_family(table, child, parents) for child, parents in families
+            resolve_family(table, *_check_pair(pair)) for pair in named
         )
     scorer = FamilyScorer(table, score=score, ess=ess, n_threads=n_threads)
     return scorer.families(families)
@@ -562,6 +575,15 @@ def resolve_family(
         msg = f"the family of {child!r} names a variable twice: {', '.join(parents)}."
         raise ParameterError(msg)
     return index, parent_indices
+
+
+def _check_pair(pair: Any) -> tuple[Any, Sequence[Any]]:
+    """Return a child and its parents, or say that it is no such pair."""
+    is_pair = isinstance(pair, tuple | list) and len(pair) == 2
+    if not is_pair or isinstance(pair[1], str) or not hasattr(pair[1], "__len__"):
+        msg = f"a family must be a pair (child, parents). {got(pair)}"
+        raise ParameterError(msg)
+    return pair[0], pair[1]
 
 
 def _check_families(families: Families, n_vars: int) -> None:

@@ -19,6 +19,7 @@ std::vector<std::uint8_t> sample(const FlatNetwork& network, std::span<const Var
   for (std::size_t variable = 0; variable < n_vars; ++variable) {
     thresholds[variable] = find_thresholds(network.cpt_of(variable), network.card[variable]);
   }
+  require(n_vars == 0 || n_rows <= (std::size_t{1} << 48) / n_vars, "too many rows.");
   std::vector<std::uint8_t> cells(n_vars * n_rows);
   const bool is_complete = parallel_for(
       (n_rows + kBlock - 1) / kBlock, n_threads, stop, [&](std::size_t task, std::size_t) {

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend._checks import check_integer
+from bayesmend._checks import check_integer, check_mapping
 from bayesmend._spelling import spell
 from bayesmend.data.discretize import Cutting, Discretization, cut_names, fit_source
 from bayesmend.data.reading import ReadingOptions
@@ -346,6 +346,9 @@ def _many(column: Column, n_states: int) -> str:
     return f"at least {n_states}" if column.is_bound else str(n_states)
 
 
+_MOST_WEIGHT = 2.0**53
+
+
 def check_weights(
     weights: Any, n_rows: int, source: Source | None = None
 ) -> NDArray[np.float64]:
@@ -367,6 +370,14 @@ def check_weights(
         place = source.place(row) if source else f" in row {row}"
         message = f"weights must be finite and >= 0. Got {array[row]}{place} instead."
         raise DataError(message)
+    with np.errstate(over="ignore"):
+        total = float(array.sum())
+    if total > _MOST_WEIGHT:
+        message = (
+            f"weights must sum to at most 2**53, or counts lose digits. Got {total:g}"
+            " instead. Divide them all by the same number."
+        )
+        raise DataError(message)
     array.flags.writeable = False
     return array
 
@@ -376,9 +387,11 @@ def check_states(
 ) -> dict[str, tuple[Label, ...]]:
     """Return the declared states by name of variable."""
     declared: dict[str, tuple[Label, ...]] = {}
+    if states is not None:
+        check_mapping("states", states, "{'a': ['x', 'y']}")
     for name, labels in (states or {}).items():
         position_of(name, names)
-        if isinstance(labels, str):
+        if isinstance(labels, str) or not isinstance(labels, Iterable):
             message = (
                 f"states of variable {name!r} must be a sequence of labels. Got"
                 f" {labels!r} instead."

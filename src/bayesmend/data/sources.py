@@ -202,7 +202,15 @@ class Source(ABC):
                     " numbers can be discretized or serve as weights."
                 )
                 raise DataError(message)
-            table[k] = float(value)
+            try:
+                table[k] = float(value)
+            except OverflowError:
+                message = (
+                    f"variable {column.name!r} has an integer of hundreds of digits"
+                    f"{self.place_of_value(column, k)}, beyond any number that can be"
+                    " discretized or serve as a weight."
+                )
+                raise DataError(message) from None
         assert column.index is not None
         index = column.index
         if index.dtype == np.uint8:

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import check_items
 from bayesmend.errors import DataError, ParameterError
 
 Label: TypeAlias = str | int | float | bool
@@ -150,7 +151,8 @@ def quantity(n: int, word: str) -> str:
 def check_markers(missing: Iterable[object]) -> frozenset[str]:
     """Return the missing markers as a set of text."""
     markers: set[str] = set()
-    for marker in (missing,) if isinstance(missing, str) else missing:
+    listed = [missing] if isinstance(missing, str) else missing
+    for marker in check_items("missing", listed, "text"):
         if not isinstance(marker, str):
             message = f"missing must hold text. Got {marker!r} instead."
             raise ParameterError(message)
@@ -165,7 +167,8 @@ def check_names(
     if isinstance(names, str):
         message = f"names must be a sequence of names. Got {names!r} instead."
         raise ParameterError(message)
-    chosen = tuple(str(name) for name in (headers if names is None else names))
+    listed = headers if names is None else check_items("names", names, "names")
+    chosen = tuple(str(name) for name in listed)
     if len(chosen) != len(headers):
         message = (
             f"names must hold one name per column ({len(headers)}). Got {len(chosen)}"

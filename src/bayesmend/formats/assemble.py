@@ -1,6 +1,7 @@
 """From what a file declares to a checked network, with positions in every error."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,7 @@ __all__ = [
     "text_labels",
 ]
 
+_HALF = re.compile("[\ud800-\udfff]")
 MAX_SUM_ERROR = 1e-4  # beyond it, a renormalised row is worth a warning
 MAX_PARENTS = 31  # what NumPy takes as axes; 2**31 configurations are out of reach
 
@@ -52,6 +54,9 @@ class Family:
 
 def declare(source: Source, variables: dict[str, Variable], new: Variable) -> None:
     """Add a variable, or say why it cannot be one."""
+    if _HALF.search("".join([new.name, *map(str, new.states)])):
+        msg = f"variable {new.name!r} holds half of a character (a lone surrogate)."
+        source.fail(msg, new.where)
     if not new.name:
         source.fail("a variable must have a name.", new.where)
     if new.name in variables:

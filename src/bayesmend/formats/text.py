@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from bayesmend._files import PathLike, unpack
 from bayesmend._limits import max_entries
-from bayesmend.errors import FormatError
+from bayesmend.errors import DataError, FormatError
 
 __all__ = ["Source", "read_source"]
 
@@ -51,8 +51,12 @@ class Source:
 def read_source(path: PathLike) -> Source:
     """Read a UTF-8 file, unpacking it when its name ends in ``.gz``."""
     path = Path(path)
-    content = path.read_bytes()
     name = str(path)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        msg = f"cannot read {name!r}: {error.strerror}."
+        raise DataError(msg) from error
     if path.suffix.lower() == ".gz":
         try:
             content = unpack(content, name)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend._checks import check_integer
+from bayesmend._checks import check_integer, check_items, check_mapping
 from bayesmend._entrance import entrance
 from bayesmend._hints import did_you_mean
 from bayesmend._spelling import spell
@@ -81,8 +81,10 @@ class Constraints:
     def __post_init__(self) -> None:
         # Kept as tuples: an iterator given here must serve more than once.
         for name, what in _PARTS.items():
-            value = tuple(_tuple_of(part, name, what) for part in getattr(self, name))
+            parts = check_items(name, getattr(self, name), what)
+            value = tuple(_tuple_of(part, name, what) for part in parts)
             object.__setattr__(self, name, value)
+        check_mapping("max_parents", self.max_parents, "{'cough': 2}")
 
     @classmethod
     def of(cls, given: object) -> Constraints:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from bayesmend._checks import check_items
 from bayesmend.errors import DataError, ParameterError
 
 __all__ = ["Cpdag"]
@@ -97,7 +98,7 @@ class Cpdag:
 
 def check_names(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names as a tuple, or say which one is no name or not unique."""
-    checked = tuple(names)
+    checked = tuple(check_items("names", names, "names"))
     seen: set[str] = set()
     for name in checked:
         if not isinstance(name, str) or not name:

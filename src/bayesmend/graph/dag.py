@@ -16,6 +16,7 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayesmend._checks import check_items
 from bayesmend.data.states import position_of, unknown_name
 from bayesmend.errors import CycleError, ParameterError
 from bayesmend.graph.cpdag import (
@@ -95,7 +96,7 @@ class Dag:
         names = check_names(names)
         index = {name: i for i, name in enumerate(names)}
         parents: list[list[int]] = [[] for _ in names]
-        for arc in arcs:
+        for arc in check_items("arcs", arcs, "pairs (parent, child)"):
             if not hasattr(arc, "__len__") or len(arc) != 2:
                 msg = f"an arc must be a pair (parent, child). Got {arc!r} instead."
                 raise ParameterError(msg)

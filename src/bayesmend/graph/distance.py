@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bayesmend._entrance import entrance
-from bayesmend.errors import DataError
+from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.cpdag import Cpdag
 from bayesmend.graph.dag import Dag
 
@@ -111,9 +111,18 @@ def _skeleton(graph: Dag | Cpdag) -> set[frozenset[str]]:
 
 
 def _check_same_names(a: Dag | Cpdag, b: Dag | Cpdag) -> None:
+    for graph in (a, b):
+        _check_graph(graph)
     for name in sorted(set(a.names) ^ set(b.names)):
         msg = (
             f"the graphs must have the same variables, but {name!r} is in one of "
             "them only."
         )
         raise DataError(msg)
+
+
+def _check_graph(graph: object) -> None:
+    if not isinstance(graph, Dag | Cpdag):
+        kind = type(graph).__name__
+        msg = f"a graph must be a Dag or a Cpdag. Got an object of type {kind} instead."
+        raise ParameterError(msg)

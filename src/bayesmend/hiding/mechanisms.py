@@ -35,7 +35,7 @@ from typing import Any, TypeAlias, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend._checks import check_integer, check_number
+from bayesmend._checks import check_integer, check_items, check_number
 from bayesmend._entrance import entrance
 from bayesmend._spelling import spell
 from bayesmend.data.reading import Reading
@@ -432,7 +432,9 @@ def _positions(
     """Return the positions of the named variables, or of all."""
     if names is None:
         return list(range(table.n_vars))
-    names = [names] if isinstance(names, str) else list(names)
+    names = (
+        [names] if isinstance(names, str) else check_items(parameter, names, "names")
+    )
     if not names or len(set(names)) < len(names):
         msg = (
             f"{spell(parameter)} must name one or more variables, each once. "

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend._checks import check_number
+from bayesmend._checks import check_mapping, check_number
 from bayesmend._spelling import spell
 from bayesmend.data.states import Label, find_state, listing
 from bayesmend.data.table import IncompleteData
@@ -51,6 +51,8 @@ class LogOdds:
         if strength is not None:
             self.strength = check_number("strength", strength, least=0, finite=True)
         self.given: dict[int, NDArray[np.float64]] = {}
+        if odds is not None:
+            check_mapping("odds", odds, "{'smoke': {'yes': 3}}")
         for name, by_label in (odds or {}).items():
             variable = table.index(name)
             if variable not in within:

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend._checks import check_integer
+from bayesmend._checks import check_integer, check_items
 from bayesmend._copies import frozen_in_copies
 from bayesmend._entrance import entrance
+from bayesmend._spelling import spell
 from bayesmend.data.encode import check_labels
 from bayesmend.data.reading import Reading
 from bayesmend.data.schema import Schema
@@ -44,6 +45,7 @@ from bayesmend.seed import Seed, as_generator
 __all__ = ["Network", "check_network"]
 
 MAX_ENTRIES = 2**30  # of one table: 8 GB
+_MOST_CELLS = 2**36  # of a table that is drawn: 64 GB
 
 
 @frozen_in_copies
@@ -88,6 +90,9 @@ class Network:
     schema: Schema | None = None
 
     def __post_init__(self) -> None:
+        check_dag(self.dag)
+        for field in ("states", "cpts"):
+            check_items(field, getattr(self, field), "one entry per variable")
         for field in ("states", "cpts"):
             if len(getattr(self, field)) != self.n_vars:
                 msg = (
@@ -261,6 +266,12 @@ class Network:
             A complete table with the variables and states of the network.
         """
         check_integer("n_rows", n_rows)
+        if n_rows * self.n_vars > _MOST_CELLS:
+            msg = (
+                f"{spell('n_rows', n_rows)} of {self.n_vars} variables are more than "
+                f"{_MOST_CELLS:,} cells. Draw fewer at a time."
+            )
+            raise ParameterError(msg)
         check_integer("n_threads", n_threads)
         key = int(as_generator(seed).integers(2**64, dtype=np.uint64))
         order = np.array(self.dag.topological_order(), dtype=np.int32)

@@ -164,6 +164,9 @@ class PatternProblem:
         )
 
 
+_MOST_ROWS = 10**8
+
+
 def program_bytes(n_vars: int) -> float:
     """Count the bytes of the dynamic programmes of one search over all DAGs."""
     return 2.0 * 8.0 * 2.0 ** (n_vars - 1) * (n_vars + 5)
@@ -176,13 +179,18 @@ def _memory_limit() -> float:
 def _whole_numbers(
     weights: NDArray[np.float64], data: IncompleteData
 ) -> NDArray[np.int64]:
-    counts = np.rint(weights).astype(np.int64)
-    if data.weights is not None and (
-        (data.weights != np.rint(data.weights)).any() or counts.sum() > 10**8
-    ):
+    own = data.weights
+    if own is not None and (own != np.rint(own)).any():
         msg = (
             "learning by augmentation needs row weights that are whole numbers. "
             "Scale or round them, or leave them out."
         )
         raise DataError(msg)
-    return counts
+    if (total := float(weights.sum())) > _MOST_ROWS:
+        msg = (
+            "learning by augmentation takes row weights that sum to at most "
+            f"{_MOST_ROWS:,}. Got {total:,.0f} instead. Divide them all by the same "
+            f"number, or use {spell('method', 'em')}."
+        )
+        raise DataError(msg)
+    return np.rint(weights).astype(np.int64)

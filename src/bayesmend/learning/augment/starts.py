@@ -8,6 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import InferenceError, ParameterError
 from bayesmend.learning.augment.problem import Completion, PatternProblem
@@ -28,6 +29,9 @@ def usual_starts(score: Score) -> tuple[Start, ...]:
     examples: it will not find its way from one that has none.
     """
     return ("examples", "mode", "random") if score.support > 0 else ("mode", "random")
+
+
+_MOST_CELLS = 10**7  # of all random starts; beyond, they take minutes and gigabytes
 
 
 def list_starts(
@@ -71,6 +75,12 @@ def list_starts(
     if "mode" in starts:
         found.append(_mode(problem, frequencies))
     if "random" in starts:
+        if restarts * max(problem.n_cells, 1) > _MOST_CELLS:
+            msg = (
+                f"{spell('restarts', restarts)} starts of {problem.n_cells:,} cells "
+                f"are more than {_MOST_CELLS:,} cells in all. Ask for fewer."
+            )
+            raise ParameterError(msg)
         found += list(_draw(problem, frequencies, restarts, generator))
     if not found:
         names = ", ".join(get_args(Start))

@@ -1,0 +1,163 @@
+"""Wrong arguments and files get one clear sentence of ours, never a raw error."""
+
+import numpy as np
+import pytest
+
+import bayesmend as bm
+from bayesmend.errors import BayesmendError, DataError, FormatError, ParameterError
+from bayesmend.formats import json
+from bayesmend.score import Families, Score, dag_score, score_families
+
+TABLE = {"a": ["x", "x", "y", None], "b": ["u", None, "v", "v"]}
+FULL = {"a": ["x", "x", "y", "y"], "b": ["u", "v", "v", "v"]}
+ASIA = bm.load_network("asia")
+DAG = bm.Dag.from_arcs(["a", "b"])
+read = bm.IncompleteData.from_table
+
+WRONG = {
+    "constraints must be a Constraints, or a mapping": [
+        lambda: bm.learn(TABLE, constraints="abc"),
+        lambda: bm.learn_structure(FULL, constraints=5),
+    ],
+    r"required must be a list of \(parent, child\) pairs. Got 5 instead": [
+        lambda: bm.Constraints(required=5),
+        lambda: bm.learn(TABLE, constraints={"required": 5}),
+    ],
+    "tiers must be a list of groups of names. Got 5": [
+        lambda: bm.Constraints(tiers=5),
+    ],
+    "max_parents must be a mapping, such as": [lambda: bm.Constraints(max_parents=5)],
+    "time_limit must be a number of seconds > 0. Got '1'": [
+        lambda: bm.learn(TABLE, time_limit="1"),
+        lambda: bm.learn_em(TABLE, time_limit="1"),
+        lambda: bm.learn_structure(FULL, time_limit="1"),
+        lambda: bm.structure.candidate_parents(FULL, time_limit="1"),
+    ],
+    "ess must be a number between 1e-06 and": [
+        lambda: Score("bdeu", ess=None),
+        lambda: bm.learn(TABLE, ess="x"),
+    ],
+    "locality must be an integer": [
+        lambda: bm.learn(TABLE, method="local", locality=2**70),
+        lambda: bm.learn(TABLE, method="exact", locality=2**70),
+    ],
+    "n_threads must be an integer below": [lambda: bm.learn(TABLE, n_threads=2**70)],
+    "restarts must be an integer below": [
+        lambda: bm.learn(TABLE, method="local", restarts=2**70),
+        lambda: bm.learn(TABLE, method="em", restarts=2**70),
+    ],
+    "restarts=100000000 starts of 2 cells are more than 10,000,000 cells": [
+        lambda: bm.learn_local(TABLE, restarts=10**8, time_limit=1),
+    ],
+    "n_vars must be an integer >= 0": [
+        lambda: Families.up_to(-1, 2),
+        lambda: Families.up_to("a", 2),
+    ],
+    "max_parents must be an integer >= 0": [lambda: Families.up_to(3, -1)],
+    "names must be a list of names. Got 5": [
+        lambda: read(np.array([["a"], ["b"]]), names=5),
+        lambda: bm.Dag.from_arcs(5),
+    ],
+    "missing must be a list of text. Got 5": [lambda: read(TABLE, missing=5)],
+    "states must be a mapping, such as": [lambda: read(TABLE, states=5)],
+    "states of variable 'a' must be a sequence of labels. Got 5": [
+        lambda: read(TABLE, states={"a": 5}),
+    ],
+    "depends_on must be a list of names. Got 5": [
+        lambda: bm.hide_mar(FULL, 0.1, depends_on=5),
+    ],
+    "variables must be a list of names. Got 5": [
+        lambda: bm.hide_mcar(FULL, 0.1, variables=5),
+    ],
+    "odds must be a mapping, such as": [
+        lambda: bm.hide_mar(FULL, 0.1, depends_on="a", odds=5),
+    ],
+    "an integer of hundreds of digits": [
+        lambda: read({"n": [10**400, *range(8)] * 3}, discretize={"n": 2}),
+    ],
+    r"families must be a list of pairs \(child, parents\)": [
+        lambda: score_families(FULL, None),
+        lambda: score_families(FULL, 5),
+        lambda: Families.from_pairs(5),
+    ],
+    r"a family must be a pair \(child, parents\)": [
+        lambda: score_families(FULL, [5]),
+        lambda: score_families(FULL, [("a", 5)]),
+        lambda: score_families(FULL, [("a", "b")]),
+        lambda: Families.from_pairs([(0, 5)]),
+    ],
+    "dag must be a Dag": [
+        lambda: dag_score(FULL, DAG),
+        lambda: bm.fit_parameters(TABLE, DAG),
+        lambda: bm.Network(5, 6, 7),
+    ],
+    "network must be a Network": [
+        lambda: bm.impute(TABLE, ASIA),
+        lambda: bm.query("lung", ASIA),
+        lambda: bm.write_network("asia.bif", ASIA),
+    ],
+    "states must be a list of one entry per variable": [
+        lambda: bm.Network(DAG, 6, 7),
+    ],
+    "arcs must be a list of pairs": [lambda: bm.Dag.from_arcs(["a"], 5)],
+    "a graph must be a Dag or a Cpdag": [
+        lambda: bm.structural_hamming_distance(5, 6),
+        lambda: bm.structural_hamming_distance(DAG, ASIA),
+    ],
+    "n_rows=.* are more than 68,719,476,736 cells": [lambda: ASIA.sample(2**62)],
+    "a path must be text or a Path. Got 5": [
+        lambda: bm.read_network(5),
+        lambda: bm.write_report(bm.learn(TABLE), 5),
+    ],
+    "weights must sum to at most": [
+        lambda: bm.learn(TABLE, weights=[1e300] * 4),
+        lambda: bm.learn(TABLE, weights=[2**62] * 4),
+        lambda: bm.learn_structure(FULL, weights=[1e308] * 4),
+    ],
+    "row weights that sum to at most 100,000,000. Got 120,000,000": [
+        lambda: bm.learn_local(TABLE, weights=[30_000_000] * 4),
+        lambda: bm.learn_exact(TABLE, weights=[30_000_000] * 4),
+    ],
+    "needs row weights that are whole numbers": [
+        lambda: bm.learn_local(TABLE, weights=[1.5] * 4),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [(message, call) for message, calls in WRONG.items() for call in calls],
+)
+def test_a_wrong_argument_is_named(message, call):
+    with pytest.raises(BayesmendError, match=message):
+        call()
+
+
+def test_no_variables_have_no_families():
+    assert len(Families.up_to(0, 2)) == 0
+
+
+@pytest.mark.parametrize("name", ["no.bif", "no.json", "no.jkl", "no.bif.gz"])
+def test_a_missing_file_is_named(name, tmp_path):
+    reader = bm.formats.read_jkl if name.endswith("jkl") else bm.read_network
+    with pytest.raises(DataError, match=f"cannot read '.*{name}': No such file"):
+        reader(tmp_path / name)
+    (tmp_path / name).mkdir()
+    with pytest.raises(DataError, match=f"cannot read '.*{name}': Is a directory"):
+        reader(tmp_path / name)
+
+
+@pytest.mark.parametrize(("name", "label"), [(r"\ud800", "a"), ("v", r"\udfff")])
+def test_halves_of_characters_are_refused(name, label):
+    text = (
+        '{"format": "bayesmend-network", "version": 1, "variables": [{"name": "NAME", '
+        '"states": ["LABEL", "b"], "parents": [], "cpt": [[0.5, 0.5]]}]}'
+    )
+    with pytest.raises(FormatError, match="half of a character"):
+        json.parse(text.replace("NAME", name).replace("LABEL", label))
+
+
+def test_an_error_of_ours_is_a_value_error():
+    with pytest.raises(ValueError, match="must be a list"):
+        bm.Constraints(required=5)
+    assert issubclass(ParameterError, BayesmendError)
