@@ -98,7 +98,9 @@ class Cpdag:
 
 def check_names(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names as a tuple, or say which one is no name or not unique."""
-    checked = tuple(check_items("names", names, "names"))
+    # Letters make short names: "abc" is three of them.
+    listed = list(names) if isinstance(names, str) else names
+    checked = tuple(check_items("names", listed, "names"))
     seen: set[str] = set()
     for name in checked:
         if not isinstance(name, str) or not name:
