@@ -16,6 +16,7 @@ from bayesmend.data.csv import CsvSource, open_source
 from bayesmend.data.files import FileOptions
 from bayesmend.data.sniff import find_encoding, sniff
 from bayesmend.data.states import MISSING_MARKERS
+from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError, MissingDependencyError, ParameterError
 
 MARKERS = frozenset(MISSING_MARKERS)
@@ -296,6 +297,17 @@ def test_a_decimal_comma_is_found(read):
     assert column.decimal == ","
     assert source.values(0) == ["1,5", "", "-2,25e1"]
     np.testing.assert_array_equal(source.numbers(0), [1.5, np.nan, -22.5])
+
+
+def test_numbers_with_a_decimal_comma_come_back_as_numbers(tmp_path):
+    pytest.importorskip("pandas")
+    path, out = tmp_path / "t.csv", tmp_path / "out.csv"
+    path.write_text("a;b\n1,5;x\n2,5;y\n;y\n1,5;x\n")
+    data = IncompleteData.from_table(path)
+    np.testing.assert_array_equal(data.to_table()["a"], [1.5, 2.5, np.nan, 1.5])
+    data.write_csv(out)
+    assert out.read_text() == 'a,b\n"1,5",x\n"2,5",y\n,y\n"1,5",x\n'
+    assert IncompleteData.from_table(out) == data
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,7 @@ class Coder:
             passed=passed,
             codes=codes,
             marker_counts=tuple(source.count_markers(positions).items()),
+            decimal=source.decimal,
         )
 
 

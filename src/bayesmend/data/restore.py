@@ -145,8 +145,10 @@ def _variable(
         return column_of(kind, [None if c == MISSING else next(values) for c in codes])
     is_own = kind == origin.kind and origin.dtypes
     dtype = origin.dtypes[k] if is_own else None
-    if origin.kind == "text" and (known := number_labels(labels)) != labels:
-        return column_of(kind, _object_array(known, codes).tolist())
+    if origin.kind == "text":
+        known = number_labels(labels, origin.decimal)
+        if known != labels:
+            return column_of(kind, _object_array(known, codes).tolist())
     return restore_column(kind, dtype, labels, codes)
 
 
@@ -448,15 +450,17 @@ def number_style(
 _CANONICAL = re.compile(r"-?(0|[1-9]\d*)([.,]\d+)?([eE][+-]?\d+)?", re.ASCII)
 
 
-def number_labels(labels: tuple[Label, ...]) -> tuple[Label, ...]:
+def number_labels(labels: tuple[Label, ...], decimal: str = ".") -> tuple[Label, ...]:
     """Return labels of a file as numbers, if all of them are and stay different.
 
     Examples
     --------
     >>> number_labels(("1", "2.5")), number_labels(("01", "02"))
-    ((1, 2.5), ('01', '02'))
+    ((1.0, 2.5), ('01', '02'))
+    >>> number_labels(("1,5", "2,5"), ",")
+    (1.5, 2.5)
     """
-    numbers = _parsed([str(label) for label in labels], ".")
+    numbers = _parsed([str(label) for label in labels], decimal)
     if numbers is None or len(set(numbers)) < len(labels):
         return labels
     return tuple(numbers)

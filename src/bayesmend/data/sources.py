@@ -67,6 +67,8 @@ class Origin:
         their medians.
     marker_counts : tuple of (str, int)
         How many cells of the variables each missing marker of a file stood in.
+    decimal : {".", ","}
+        The mark before the decimals of numbers in a file.
     """
 
     kind: str = "codes"
@@ -80,6 +82,7 @@ class Origin:
     codes: NDArray[np.uint8] | None = None
     draw: tuple[int, ...] | None = None
     marker_counts: tuple[tuple[str, int], ...] = ()
+    decimal: str = "."
 
     @property
     def row_labels(self) -> NDArray[np.object_] | None:
