@@ -102,7 +102,7 @@ def test_no_more_is_unpacked_than_is_allowed(monkeypatch):
     "write",
     [
         lambda path: write_network(load_network("asia"), path),
-        lambda path: IncompleteData.from_table({"a": ["x"]}).write_csv(path),
+        lambda path: IncompleteData.from_table({"a": ["x", "y"]}).write_csv(path),
         lambda path: write_text(path, "text"),
     ],
     ids=["network", "table", "text"],

@@ -344,7 +344,8 @@ def test_a_rule_and_options_of_its_own_do_not_go_together():
 
 
 def test_missing_cells_are_refused_with_their_place():
-    data = IncompleteData.from_table(np.array([["a", "x"], ["b", "?"]]))
+    array = np.array([["a", "x"], ["b", None], ["b", "y"]], dtype=object)
+    data = IncompleteData.from_table(array)
     with pytest.raises(DataError, match="variable 'x1' is missing in row 1"):
         FamilyScorer(data)
 

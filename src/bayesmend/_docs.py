@@ -43,6 +43,11 @@ n_threads : int, default=0
 network : Network
     The network.
 """,
+    "opening": """\
+**opening
+    How the table is opened, by options of :meth:`IncompleteData.from_table`: missing,
+    names, delimiter, decimal, encoding, header, sheet.
+""",
     "parent_sets": """\
 parent_sets : ParentSets
     The candidates and their scores.

@@ -171,7 +171,7 @@ def test_what_cannot_be_is_refused(args, message, asia, tmp_path):
 
 def test_missing_cells_are_refused(tmp_path):
     path = tmp_path / "t.csv"
-    path.write_text("a,b\n1,x\n2,\n")
+    path.write_text("a,b\n1,x\n2,\n2,y\n")
     message = fails(1, "structure", path, "--out", tmp_path / "out")
     assert message.startswith("Error: variable 'b' is missing in row 1, and a score")
 

@@ -11,12 +11,13 @@ import pytest
 import bayesmend as bm
 
 ROWS = {"a": ["x", None, "y", "y"], "b": ["u", "u", None, None]}
+BOTH = {"columns": ["a", "b"]}  # though b has one value only
 PEOPLE = ["ann", "bob", "cid", "dee"]
 
 
 @pytest.fixture(scope="module")
 def cells():
-    return bm.learn(ROWS).cells
+    return bm.learn(ROWS, **BOTH).cells
 
 
 def places(cells):
@@ -62,7 +63,9 @@ def test_a_mask_of_the_wrong_length_is_refused(cells):
 
 
 def test_a_choice_keeps_what_is_known_of_each_cell():
-    found = bm.impute(bm.learn(ROWS).network, ROWS, method="draw", n_draws=3, seed=1)
+    found = bm.impute(
+        bm.learn(ROWS, **BOTH).network, ROWS, method="draw", n_draws=3, seed=1
+    )
     last = found.cells[found.cells.tables == 3]
     assert len(last) == 3
     assert all(cell.table == 3 and 0 < cell.probability <= 1 for cell in last)
@@ -81,7 +84,7 @@ INDICES = {
 @pytest.mark.parametrize("index", INDICES.values(), ids=INDICES)
 def test_cells_carry_the_row_labels_of_a_frame(index):
     frame = pd.DataFrame(ROWS, index=index)
-    result = bm.learn(frame)
+    result = bm.learn(frame, **BOTH)
     filled = bm.impute(result.network, frame)
     for cells in (result.cells, filled.cells):
         assert [cell.row for cell in cells] == [1, 2, 3]
@@ -101,7 +104,7 @@ def test_cells_carry_the_row_labels_of_a_frame(index):
     ids=["mapping", "pandas", "polars", "numbers"],
 )
 def test_rows_that_are_only_numbered_have_no_labels(table):
-    cells = bm.learn(table).cells
+    cells = bm.learn(table, **BOTH).cells
     assert cells.row_labels is None
     assert "row_label" not in cells.to_dict()
     assert "row_label" not in repr(cells[0])
@@ -110,6 +113,6 @@ def test_rows_that_are_only_numbered_have_no_labels(table):
 
 def test_every_draw_has_the_labels():
     frame = pd.DataFrame(ROWS, index=PEOPLE)
-    network = bm.learn(frame).network
+    network = bm.learn(frame, **BOTH).network
     cells = bm.impute(network, frame, method="draw", n_draws=2, seed=1).cells
     assert cells.to_dict()["row_label"] == PEOPLE[1:] * 2

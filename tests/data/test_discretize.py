@@ -90,7 +90,7 @@ def test_a_csv_column_is_discretized(tmp_path):
 
 def test_numeric_text_in_a_frame_is_discretized():
     data = IncompleteData.from_table(
-        {"x": ["1", " 2 ", "?", "30"]}, discretize={"x": 2}
+        {"x": ["1", " 2 ", "?", "30"]}, discretize={"x": 2}, missing=["?"]
     )
     assert data.codes.ravel().tolist() == [0, 0, 255, 1]
 
@@ -201,7 +201,7 @@ def test_names_and_options_are_checked():
         Discretization.from_cuts({"y": [1]}).apply(table)
     with pytest.raises(DataError, match="no variable named 'y'"):
         IncompleteData.from_table(table, discretize={"y": 2})
-    with pytest.raises(ParameterError, match="discretize must be a mapping"):
+    with pytest.raises(ParameterError, match="must be 'auto', None, a mapping"):
         IncompleteData.from_table(table, discretize=4)
     with pytest.raises(ParameterError, match="'x' is in states and in discretize"):
         IncompleteData.from_table(table, discretize={"x": 2}, states={"x": [1, 2]})

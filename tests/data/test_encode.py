@@ -1,6 +1,7 @@
 """States are chosen or declared, cells coded, and what cannot be is explained."""
 
 import datetime
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,11 @@ from support.tables import fails, make_table
 
 from bayesmend import IncompleteData
 from bayesmend.data import MISSING
-from bayesmend.errors import ParameterError
+from bayesmend.errors import ParameterError, ReadingWarning
 
+DAY = datetime.date(2020, 1, 1)
+MODEL = {"columns": ["a"]}  # whatever it looks like
+MARKED = {"missing": ["?"]}
 words = st.sampled_from(["yes", "no", "NA", " ? ", "7", "10", "é", "", " yes"])
 
 
@@ -24,7 +28,11 @@ words = st.sampled_from(["yes", "no", "NA", " ? ", "7", "10", "é", "", " yes"])
 def test_text_is_coded_as_the_twin_codes_it(make, cells):
     cells = [("yes", "no"), *cells]
     columns = [list(column) for column in zip(*cells, strict=True)]
-    data = IncompleteData.from_table(make({"a": columns[0], "b": columns[1]}))
+    table = make({"a": columns[0], "b": columns[1]})
+    markers = ["", "NA", "?"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReadingWarning)  # ' yes' is nearly 'yes'
+        data = IncompleteData.from_table(table, missing=markers, columns=["a", "b"])
     for j, column in enumerate(columns):
         states, codes = oracle.encode_column(
             column, lambda v: v is None or v.strip() in ("", "NA", "?")
@@ -41,7 +49,8 @@ def test_numbers_are_ordered_by_value_and_whole_ones_are_integers():
 
 
 def test_booleans_that_occur_are_the_states():
-    data = IncompleteData.from_table({"a": [True, False], "b": [True, None]})
+    table = {"a": [True, False], "b": [True, None]}
+    data = IncompleteData.from_table(table, columns=["a", "b"])
     assert data.states == ((False, True), (True,))
 
 
@@ -49,13 +58,24 @@ def test_markers_are_settable_and_apply_to_text_only():
     table = {"a": ["x", "-", "NA"], "b": [0, 1, 0]}
     data = IncompleteData.from_table(table, missing=["-", "0"])
     assert data.states == (("NA", "x"), (0, 1))
-    assert IncompleteData.from_table({"a": ["x", "-"]}, missing="-").n_missing == 1
+    assert IncompleteData.from_table({"a": ["x", "-", "y"]}, missing="-").n_missing == 1
     assert IncompleteData.from_table({"a": ["x", "?"]}, missing=()).n_missing == 0
+
+
+@make_table
+def test_in_memory_only_nulls_are_missing_unless_markers_are_named(make):
+    table = make({"a": ["None", "some", None], "b": ["x", "y", "y"]})
+    data = IncompleteData.from_table(table)
+    assert data.states[0] == ("None", "some")
+    assert data.n_missing == 1
+    assert IncompleteData.from_table(table, missing=["None"], columns=["a"]).states == (
+        ("some",),
+    )
 
 
 def test_markers_among_numbers_leave_numbers():
     for table in ({"a": [1, "?", 2]}, pd.DataFrame({"a": [1, "?", 2]})):
-        data = IncompleteData.from_table(table)
+        data = IncompleteData.from_table(table, missing=["?"])
         assert data.states == ((1, 2),)
         assert data.codes.ravel().tolist() == [0, 255, 1]
 
@@ -84,7 +104,7 @@ def test_names_may_be_given():
     assert IncompleteData.from_table(np.eye(2, dtype=int)).names == ("x0", "x1")
     data = IncompleteData.from_table(np.eye(2, dtype=int), names=["a", "b"])
     assert data.names == ("a", "b")
-    assert IncompleteData.from_table(pd.DataFrame({5: ["x"]})).names == ("5",)
+    assert IncompleteData.from_table(pd.DataFrame({5: ["x", "y"]})).names == ("5",)
 
 
 @make_table
@@ -101,9 +121,9 @@ def test_weights_may_be_an_array_or_a_column(make):
 
 def test_254_states_are_possible_and_255_are_not():
     labels = [f"s{k:03}" for k in range(255)]
-    data = IncompleteData.from_table({"a": labels[:254]})
+    data = IncompleteData.from_table({"a": labels[:254]}, columns=["a"])
     assert data.codes.ravel().tolist() == list(range(254))
-    message = fails({"a": labels})
+    message = fails({"a": labels}, columns=["a"])
     assert "'a' has 255 states, and a variable has at most 254" in message
 
 
@@ -125,26 +145,34 @@ def test_categories_that_no_row_uses_need_not_be_declared():
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
-        ({"a": [None]}, {}, "variable 'a' is missing in every row. Drop it, or list"),
-        ({"a": []}, {}, "variable 'a' has no rows. List its states"),
+        ({"a": [None]}, MODEL, "variable 'a' is missing in every row. Drop it, or"),
+        ({"a": []}, {}, "the table has no rows. List the states: states={'a'"),
         ({}, {}, "the table has no columns"),
-        ({"a": [1, "x"]}, {}, "'a' mixes numbers (1 in row 0) and text ('x' in row 1)"),
-        ({"a": [1, True]}, {}, "'a' mixes numbers (1 in row 0) and booleans"),
-        ({"a": [float("inf")]}, {}, "variable 'a' has the value inf in row 0. Replace"),
-        ({"a": [datetime.date(2020, 1, 1)]}, {}, "variable 'a' holds dates or times"),
-        (pd.DataFrame({"a": pd.to_datetime(["2020"])}), {}, "holds dates or times"),
-        (pl.DataFrame({"a": [datetime.date(2020, 1, 1)]}), {}, "holds dates or times"),
-        (pl.DataFrame({"a": [[1]]}), {}, "'a' holds values of type list, not states"),
-        (pa.table({"a": [[1]]}), {}, "'a' holds values of type list, not states"),
-        ({"a": [[1], [2]]}, {}, "'a' holds values of type list, not states. Convert"),
-        ({"a": [b"x"]}, {}, "'a' holds values of type bytes, not states"),
+        (
+            {"a": [1, "x"]},
+            MODEL,
+            "mixes numbers (1 in row 0) and text ('x' in row 1)",
+        ),
+        ({"a": [1, True]}, MODEL, "'a' mixes numbers (1 in row 0) and booleans"),
+        ({"a": [float("inf")]}, MODEL, "variable 'a' has the value inf in row 0. Repl"),
+        ({"a": [DAY]}, MODEL, "variable 'a' holds dates or times, not states. Cut it"),
+        (pd.DataFrame({"a": pd.to_datetime(["2020"])}), MODEL, "holds dates or times"),
+        (pl.DataFrame({"a": [DAY]}), MODEL, "holds dates or times"),
+        (pl.DataFrame({"a": [[1]]}), MODEL, "'a' holds values of type list, not sta"),
+        (pa.table({"a": [[1]]}), MODEL, "'a' holds values of type list, not states"),
+        ({"a": [[1], [2]]}, MODEL, "'a' holds values of type list, not states. Conv"),
+        ({"a": [b"x"]}, MODEL, "'a' holds values of type bytes, not states"),
         ({"a": [1], "b": [1, 2]}, {}, "as many values as 'a' (1). Got 2 for 'b'"),
         (np.zeros(3), {}, "an array must have two dimensions, rows and variables. Got"),
         (np.zeros((1, 1), complex), {}, "type complex128 cannot hold states"),
         (5, {}, "a table must be a path, a pandas, polars or pyarrow frame"),
         (pl.LazyFrame({"a": [1]}), {}, "LazyFrame has no rows yet. Call its collect()"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, "are both named 'a'. Rename"),
-        ({"a": ["x"]}, {"weights": [-1]}, "finite and >= 0. Got -1.0 in row 0"),
+        (
+            {"a": ["x"]},
+            {**MODEL, "weights": [-1]},
+            ">= 0. Got -1.0 in row 0",
+        ),
         ({"a": ["x"]}, {"weights": [1, 2]}, "one number per row (1). Got shape (2,)"),
         ({"a": ["x"]}, {"weights": ["k"]}, "weights must be numbers. Got list"),
         ({"a": ["x"]}, {"weights": "w"}, "no variable named 'w'. Available: a."),
@@ -153,7 +181,11 @@ def test_categories_that_no_row_uses_need_not_be_declared():
         ({"a": ["x"]}, {"states": {"b": ["x"]}}, "no variable named 'b'. Available: a"),
         ({"a": ["x"]}, {"states": {"a": []}}, "'a' must have 1 to 254 states. Got 0"),
         ({"a": ["x"]}, {"states": {"a": ["x", "x"]}}, "must differ. Got 'x' twice"),
-        ({"a": ["x"]}, {"states": {"a": ["?"]}}, "'a' is also a missing marker"),
+        (
+            {"a": ["x"]},
+            {**MARKED, "states": {"a": ["?"]}},
+            "is also a missing marker",
+        ),
         ({"a": [1]}, {"states": {"a": ["1"]}}, "'a' has the value 1 in row 0, which"),
         ({"a": [True]}, {"states": {"a": [0, 1]}}, "'a' has the value True in row 0"),
     ],
@@ -163,17 +195,22 @@ def test_a_table_that_cannot_be_used_is_explained(table, options, message):
 
 
 @make_table
-def test_many_numbers_are_refused_with_the_remedy(make):
-    message = fails(make({"age": list(range(30))}))
+def test_numbers_that_are_not_to_be_cut_must_be_few(make):
+    table = make({"age": list(range(30))})
+    message = fails(table, discretize=None, columns=["age"])
     assert message == (
         "variable 'age' has 30 distinct numeric values, more than"
         " max_numeric_states=20. Discretize it with discretize={'age': 4}, list its"
         " states with states={'age': [...]}, or raise max_numeric_states."
     )
-    message = fails(make({"age": [k / 8 for k in range(3000)]}))
-    assert message.startswith("variable 'age' has 3000 distinct numeric values, and")
-    table = make({"age": list(range(30))})
-    assert IncompleteData.from_table(table, max_numeric_states=30).card[0] == 30
+    many = make({"age": [k / 8 for k in range(3000)]})
+    message = fails(many, discretize={"age": None})
+    assert message.startswith("variable 'age' has 3,000 distinct numeric values, and")
+    for options in (
+        {"discretize": {"age": None}},
+        {"discretize": None, "columns": ["age"], "max_numeric_states": 30},
+    ):
+        assert IncompleteData.from_table(table, **options).card[0] == 30
 
 
 @pytest.mark.parametrize(

@@ -88,10 +88,10 @@ def test_an_arrow_table_comes_back_with_its_types(array):
     "array",
     [
         np.array([[1, 2], [3, 4]]),
-        np.array([[1.5, np.nan], [3, 4]], dtype=np.float32),
-        np.array([[True, False], [False, False]]),
+        np.array([[1.5, np.nan], [3, 4], [3, 2]], dtype=np.float32),
+        np.array([[True, False], [False, True]]),
         np.array([["a", "b"], ["c", "d"]]),
-        np.array([["a", None], ["b", 2]], dtype=object),
+        np.array([["a", None], ["b", 2], ["b", 1]], dtype=object),
     ],
     ids=lambda array: str(array.dtype),
 )
@@ -129,7 +129,7 @@ def test_a_declared_state_beyond_the_type_widens_it():
 
 @make_table
 def test_a_weight_column_comes_back_where_it_was(make):
-    table = make({"a": ["x", "y"], "w": [1, 2], "b": ["u", "u"]})
+    table = make({"a": ["x", "y"], "w": [1, 2], "b": ["u", "v"]})
     back = IncompleteData.from_table(table, weights="w").to_table()
     assert type(back) is type(table)
     for name in ("a", "w", "b"):
@@ -139,15 +139,16 @@ def test_a_weight_column_comes_back_where_it_was(make):
 
 
 def test_headers_that_are_no_text_come_back():
-    frame = pd.DataFrame({5: ["x"], ("a", 1): ["y"]})
+    frame = pd.DataFrame({5: ["x", "y"], ("a", 1): ["y", "x"]})
     assert IncompleteData.from_table(frame).to_table().columns.tolist() == [5, ("a", 1)]
 
 
 def test_a_file_comes_back_as_a_frame(tmp_path):
     path = tmp_path / "t.csv"
-    path.write_text("a,b\nx,1\n,2\n")
+    path.write_text("a,b\nx,1\n,2\ny,2\n")
     frame = IncompleteData.from_table(path).to_table()
-    expected = pd.DataFrame({"a": pd.array(["x", None], dtype="str"), "b": [1, 2]})
+    texts = pd.array(["x", None, "y"], dtype="str")
+    expected = pd.DataFrame({"a": texts, "b": [1, 2, 2]})
     pd.testing.assert_frame_equal(frame, expected)
 
 
@@ -159,7 +160,7 @@ def test_a_file_comes_back_as_the_first_library_there_is(monkeypatch, library):
         "bayesmend.data.restore.find_spec",
         lambda name: None if name in absent else name,
     )
-    codes = np.array([[0], [255]], dtype=np.uint8)
+    codes = np.array([[0], [255], [1]], dtype=np.uint8)
     data = IncompleteData.from_codes(codes, names=["a"], states=[("x", "y")])
     back = data.to_table()
     kinds = {"polars": pl.DataFrame, "pyarrow": pa.Table, "numpy": np.ndarray}
@@ -229,7 +230,7 @@ def test_any_table_becomes_a_pandas_or_polars_frame(make):
 
 def test_a_frame_of_the_same_library_keeps_its_types_and_index():
     frame = pd.DataFrame(
-        {"a": pd.Categorical(["x", None]), 5: [1, 2]}, index=["r", "s"]
+        {"a": pd.Categorical(["x", None], ["x", "y"]), 5: [1, 2]}, index=["r", "s"]
     )
     back = IncompleteData.from_table(frame).to_pandas()
     pd.testing.assert_frame_equal(back, frame)

@@ -167,7 +167,8 @@ def test_observed_cells_are_never_altered(kind, values, dtype, is_cut, source):
     table = build(kind, dtype, cells)
     name = "x0" if kind == "numpy" else "x"
     options = {"discretize": {name: [0.5, 20]} if is_cut else None}
-    data = IncompleteData.from_table(table, missing=[], **options)
+    columns = [name] if kind == "numpy" else [name, "y"]
+    data = IncompleteData.from_table(table, missing=[], columns=columns, **options)
     assert_same(kind, data.to_table(), table)
     # Any completion changes the missing cells and nothing else.
     column = data.index(name)

@@ -22,7 +22,7 @@ def test_every_kind_of_frame_gives_the_same_codes(make):
 @pytest.mark.parametrize("ordered", [True, False])
 def test_categories_declare_states_in_their_order(ordered):
     column = pd.Categorical(["u", None, "?"], ["z", "u", "?", "a"], ordered=ordered)
-    data = IncompleteData.from_table(pd.DataFrame({"c": column}))
+    data = IncompleteData.from_table(pd.DataFrame({"c": column}), missing=["?"])
     assert data.states == (("z", "u", "a"),)
     assert data.codes.ravel().tolist() == [1, 255, 255]
 
@@ -42,27 +42,29 @@ def test_enums_and_dictionaries_declare_states_but_polars_categoricals_do_not():
     "missing", [None, np.nan, pd.NA, pd.NaT, float("nan"), np.datetime64("NaT")]
 )
 def test_every_null_is_missing(missing):
-    values = np.array([["x"], [missing]], dtype=object)
-    for table in (values, pd.DataFrame(values), {"a": ["x", missing]}):
+    values = np.array([["x"], [missing], ["y"]], dtype=object)
+    for table in (values, pd.DataFrame(values), {"a": ["x", missing, "y"]}):
         data = IncompleteData.from_table(table)
-        assert data.codes.ravel().tolist() == [0, 255]
+        assert data.codes.ravel().tolist() == [0, 255, 1]
 
 
 def test_masked_cells_are_missing():
-    array = np.ma.array([[1, 2], [3, 4]], mask=[[False, True], [False, False]])
-    assert IncompleteData.from_table(array).codes.tolist() == [[0, 255], [1, 0]]
+    mask = [[False, True], [False, False], [False, False]]
+    array = np.ma.array([[1, 2], [3, 4], [3, 5]], mask=mask)
+    codes = IncompleteData.from_table(array).codes
+    assert codes.tolist() == [[0, 255], [1, 0], [1, 1]]
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".feather", ".ipc"])
 @pytest.mark.parametrize("has_polars", [True, False])
 def test_parquet_and_arrow_files_are_read(tmp_path, monkeypatch, suffix, has_polars):
-    frame = pl.DataFrame({"a": ["x", None], "n": [1, 2]})
+    frame = pl.DataFrame({"a": ["x", None, "y"], "n": [1, 2, 2]})
     path = tmp_path / f"t{suffix}"
     frame.write_parquet(path) if suffix == ".parquet" else frame.write_ipc(path)
     if not has_polars:
         monkeypatch.setitem(__import__("sys").modules, "polars", None)
     data = IncompleteData.from_table(str(path))
-    assert data.states == (("x",), (1, 2))
+    assert data.states == (("x", "y"), (1, 2))
     assert isinstance(data.to_table(), pl.DataFrame if has_polars else pa.Table)
 
 

@@ -3,10 +3,12 @@
 import json
 
 import numpy as np
+import pytest
 from hypothesis import given
 from support import oracle, strategies
 
 from bayesmend.data.table import IncompleteData
+from bayesmend.errors import ReadingWarning
 
 
 def summary_of(codes, card, weights=None):
@@ -78,8 +80,8 @@ def test_the_text_of_a_small_table():
 
 
 def test_a_complete_table_has_no_list_of_what_is_missing_together():
-    text = str(IncompleteData.from_table({"a": ["x"]}).summary())
-    assert text.startswith("1 row, 1 variable, 0 of 1 cell missing (0%)\n")
+    text = str(IncompleteData.from_table({"a": ["x", "y"]}).summary())
+    assert text.startswith("2 rows, 1 variable, 0 of 2 cells missing (0%)\n")
     assert "together" not in text
 
 
@@ -122,3 +124,33 @@ def test_markers_of_a_file_are_counted(tmp_path):
     filled = data.with_codes(np.zeros_like(data.codes))
     assert filled.summary().missing_markers == ()
     assert IncompleteData.from_table({"a": ["x", None]}).summary().missing_markers == ()
+
+
+def test_what_columns_are_taken_for_is_told():
+    rng = np.random.default_rng(1)
+    table = {
+        "id": list(range(40)),
+        "age": rng.normal(size=40).tolist(),
+        "same": ["x"] * 40,
+        "old": ["x", "y"] * 20,
+        "n": [1, 2] * 20,
+        "sick": ["no", "yes"] * 20,
+    }
+    options = {"columns": {"old": "drop"}, "weights": "n"}
+    with pytest.warns(ReadingWarning):
+        summary = IncompleteData.from_table(table, **options).summary()
+    assert (
+        "cut into intervals: age (2)\n"
+        "passed through: id (identifier); same (constant)\n"
+        "dropped: old\n"
+        "row weights: n\n"
+    ) in f"{summary}\n"
+    roles = {c["name"]: (c["role"], c["reason"]) for c in summary.to_dict()["columns"]}
+    assert roles == {
+        "id": ("pass-through", "identifier"),
+        "age": ("cut", ""),
+        "same": ("pass-through", "constant"),
+        "old": ("drop", ""),
+        "n": ("weights", ""),
+        "sick": ("model", ""),
+    }

@@ -45,10 +45,10 @@ def test_a_table_reads_back_what_codes_give(table):
 
 
 def test_an_incomplete_data_is_returned_as_it_is():
-    data = IncompleteData.from_table({"a": ["x"]})
+    data = IncompleteData.from_table({"a": ["x", "y"]})
     assert IncompleteData.from_table(data) is data
-    weighted = IncompleteData.from_table(data, weights=[2])
-    assert weighted.weights.tolist() == [2]
+    weighted = IncompleteData.from_table(data, weights=[2, 1])
+    assert weighted.weights.tolist() == [2, 1]
     for option in (
         {"states": {"a": ["x"]}},
         {"names": ["b"]},
@@ -61,13 +61,16 @@ def test_an_incomplete_data_is_returned_as_it_is():
 
 
 def test_equality_is_by_value_and_pickling_keeps_it():
-    data = IncompleteData.from_table({"a": ["x", None]}, weights=[1, 2])
-    same = IncompleteData.from_table({"a": ["x", "?"]}, weights=[1, 2])
+    weights = [1, 2, 3]
+    data = IncompleteData.from_table({"a": ["x", None, "y"]}, weights=weights)
+    same = IncompleteData.from_table(
+        {"a": ["x", "?", "y"]}, weights=weights, missing=["?"]
+    )
     assert data == same
     assert pickle.loads(pickle.dumps(data)) == data
-    assert data != IncompleteData.from_table({"a": ["x", None]})
-    assert data != IncompleteData.from_table({"a": ["x", "x"]}, weights=[1, 2])
-    assert data != IncompleteData.from_table({"b": ["x", None]}, weights=[1, 2])
+    assert data != IncompleteData.from_table({"a": ["x", None, "y"]})
+    assert data != IncompleteData.from_table({"a": ["x", "x", "y"]}, weights=weights)
+    assert data != IncompleteData.from_table({"b": ["x", None, "y"]}, weights=weights)
     assert data != "data"
 
 
@@ -102,12 +105,12 @@ def test_codes_must_be_bytes_of_the_same_shape():
     for codes, kind in ((np.zeros((1, 1)), "float64"), ([[0]], "list")):
         with pytest.raises(DataError, match=f"array of uint8. Got {kind} instead"):
             IncompleteData.from_codes(codes, names=["a"], states=[("x",)])
-    data = IncompleteData.from_table({"a": ["x"]})
-    with pytest.raises(ParameterError, match=r"must have shape \(1, 1\). Got \(2, 1\)"):
-        data.with_codes(np.zeros((2, 1), np.uint8))
+    data = IncompleteData.from_table({"a": ["x", "y"]})
+    with pytest.raises(ParameterError, match=r"must have shape \(2, 1\). Got \(1, 1\)"):
+        data.with_codes(np.zeros((1, 1), np.uint8))
 
 
 def test_an_unknown_variable_is_answered_with_the_known_ones():
-    data = IncompleteData.from_table({"smoke": ["yes"], "cough": ["no"]})
+    data = IncompleteData.from_table({"smoke": ["yes", "no"], "cough": [1, 2]})
     with pytest.raises(DataError, match=r"'cogh'\. Available: smoke, cough\."):
         data.index("cogh")

@@ -287,7 +287,7 @@ def test_arguments_out_of_range_are_refused(options, problem):
 
 def test_a_column_without_a_value_and_without_states_is_refused():
     with pytest.raises(DataError, match="'b'"):
-        learn({"a": ["x", "y"], "b": [None, None]})
+        learn({"a": ["x", "y"], "b": [None, None]}, columns=["a", "b"])
 
 
 def test_exact_beyond_memory_is_refused():

@@ -53,7 +53,9 @@ def test_codes_are_those_of_the_network_and_an_unknown_label_is_located():
 
 
 def test_variables_come_in_the_order_of_the_network():
-    data = IncompleteData.from_table({"b": ["u", "v"], "a": ["x", None]})
+    data = IncompleteData.from_table(
+        {"b": ["u", "v"], "a": ["x", None]}, columns=["a", "b"]
+    )
     cells = match_codes(["a", "b"], [("x",), ("v", "u")], data)
     assert cells.tolist() == [[0, MISSING], [1, 0]]
     with pytest.raises(DataError, match=r"no variable named 'c'\. Available: b, a"):

@@ -125,7 +125,7 @@ def test_an_unknown_label_is_an_error():
 
 def test_a_variable_of_the_network_must_be_in_the_data():
     network = Network(CHAIN, STATES, CPTS)
-    data = IncompleteData.from_table({"a": ["x"], "b": ["u"]})
+    data = IncompleteData.from_table({"a": ["x", "y"], "b": ["u", "v"]})
     with pytest.raises(DataError, match=r"no variable named 'c'. Available: a, b"):
         network.log_likelihood(data)
     with pytest.raises(DataError, match="no variable named 'c'"):
@@ -134,7 +134,7 @@ def test_a_variable_of_the_network_must_be_in_the_data():
 
 def test_a_variable_of_the_data_must_be_in_the_network():
     network = Network(Dag.from_arcs("a"), (("x", "y"),), ([[0.5, 0.5]],))
-    data = IncompleteData.from_table({"a": ["x"], "id": ["7"]})
+    data = IncompleteData.from_table({"a": ["x", "y"], "id": ["7", "8"]})
     with pytest.raises(DataError, match=r"variable 'id' that the graph lacks. Drop it"):
         network.log_likelihood(data)
 

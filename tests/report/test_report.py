@@ -164,7 +164,7 @@ def test_an_unknown_bound_is_said_to_be_none():
 
 def test_a_single_state_has_no_runner_up():
     table = {"a": ["x", None, "x"], "b": ["u", "v", "u"]}
-    result = bm.learn(table, seed=1)
+    result = bm.learn(table, seed=1, columns=["a", "b"])
     Page(render_report(result))
     assert least_certain(result) == []
 

@@ -787,7 +787,7 @@ def add_files():
     case(
         "table from an array",
         lambda: bm.IncompleteData.from_table(
-            np.array([["x", "1"], ["?", "2"], ["y", ""]], object)
+            np.array([["x", "1"], ["?", "2"], ["y", ""]], object), missing=["?", ""]
         ),
         codes_of,
     )

@@ -774,6 +774,74 @@ def distinct_rows(rows, weights):
     return distinct, counts, sums, inverse
 
 
+def auto_cuts(numbers):
+    """Upper ends of the intervals that numbers are cut into, less the last.
+
+    k grows with the cube root of a tenth of the numbers, from 2 to 8. A number that
+    more than one in k are stands alone; each run of others between two such numbers
+    has one interval, and those left over go one by one to the run with most numbers
+    per interval (the first of equals), as long as it has distinct numbers for them.
+    """
+    n = len(numbers)
+    k = min(max(round((n / 10) ** (1 / 3)), 2), 8)
+    runs, alone = [[]], 0
+    for value in sorted(set(numbers)):
+        if k * numbers.count(value) > n:
+            runs += [[value], []]
+            alone += 1
+        else:
+            runs[-1].append(value)
+    runs = [run for run in runs if run]
+    rows = [sorted(x for x in numbers if x in run) for run in runs]
+    parts = [1] * len(runs)
+    is_alone = [len(set(r)) == 1 and k * len(r) > n for r in rows]
+    for _ in range(k - alone - (len(runs) - alone)):
+        open_runs = [
+            i
+            for i, run in enumerate(runs)
+            if not is_alone[i] and parts[i] < len(set(run))
+        ]
+        if open_runs:
+            parts[max(open_runs, key=lambda i: (len(rows[i]) / parts[i], -i))] += 1
+    ends = set()
+    for run, n_parts in zip(rows, parts, strict=True):
+        for j in range(1, n_parts + 1):
+            # The least number that at least j of n_parts shares are not above.
+            ends.add(
+                next(
+                    x for x in run if n_parts * sum(y <= x for y in run) >= j * len(run)
+                )
+            )
+    return sorted(ends - {max(numbers)})
+
+
+def numbers_are_states(numbers, most=20):
+    """Whether numbers are few enough to be states as they are."""
+    n, d = len(numbers), len(set(numbers))
+    return d <= most and (d <= 5 or n >= 10 * d)
+
+
+def reason_aside(name_words, cells):
+    """Why a column of numbers or text (None: missing) is no variable; None if it is."""
+    seen = [cell for cell in cells if cell is not None]
+    n, d = len(seen), len(set(seen))
+    if n == 0:
+        return "no value"
+    if d == 1:
+        return "constant"
+    if isinstance(seen[0], str):
+        if d == n and n >= 20:
+            return "identifier"
+        return "free text" if (d > 20 and 3 * d > n) or d > 254 else None
+    if n < 20 or 2 * d <= n or any(x != int(x) for x in seen):
+        return None
+    says_so = bool({"id", "key", "number"} & set(name_words))
+    ascends = seen == sorted(seen) and d == n
+    descends = seen == sorted(seen, reverse=True) and d == n
+    follows = sorted(seen) == list(range(int(min(seen)), int(min(seen)) + n))
+    return "identifier" if says_so or ascends or descends or follows else None
+
+
 def interval_of(number, cuts):
     """Position of the first interval whose upper end is at least the number."""
     for position, cut in enumerate(cuts):

@@ -1,9 +1,11 @@
 """Cut numbers into intervals, and cut new numbers at the same points."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from itertools import pairwise
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,20 +14,20 @@ from bayesmend._entrance import entrance
 from bayesmend._spelling import spell
 from bayesmend._warn import warn
 from bayesmend.data.csv import open_source
-from bayesmend.data.numbers import Numbers, date_text
+from bayesmend.data.files import FileOptions
+from bayesmend.data.numbers import Numbers, date_number, date_text
+from bayesmend.data.opening import Opening
 from bayesmend.data.restore import (
     INTERVALS,
     replace_columns,
     restore_column,
     table_kind,
 )
-from bayesmend.data.sources import Source
+from bayesmend.data.sources import Source, are_dates
 from bayesmend.data.states import (
     MAX_STATES,
     MISSING,
-    MISSING_MARKERS,
     as_label,
-    check_markers,
     check_names,
     listing,
     position_of,
@@ -33,9 +35,18 @@ from bayesmend.data.states import (
 from bayesmend.errors import BayesmendWarning, DataError, ParameterError
 
 Way: TypeAlias = Literal["quantile", "uniform"]
-Cutting: TypeAlias = int | tuple[str, int] | Sequence[float]
+Cutting: TypeAlias = (
+    int | tuple[str, int] | Sequence[float] | Sequence[str] | Sequence[date]
+)
+"""A number of intervals, a way and that number, or cut points; "auto" is text."""
 
 _WAYS = ("quantile", "uniform")
+AUTO = "auto"
+"""In place of a number of intervals: as many as the rows allow."""
+
+FEWEST, MOST = 2, 8
+"""How few and how many intervals of equal frequency there are by default."""
+_ROWS_OF_ONE = 10  # (n / 10) ** (1/3): 2 for 100 rows, 5 for 1,000, 8 for 5,000
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -79,6 +90,17 @@ class Discretization:
         checked = [_check_cuts(name, points) for name, points in cuts.items()]
         return cls(tuple(cuts), tuple(checked))
 
+    @classmethod
+    def joined(cls, rules: Sequence[Self]) -> Self | None:
+        """Make one rule of several for different variables; None of none."""
+        if len(rules) < 2:
+            return rules[0] if rules else None
+        return cls(
+            tuple(name for rule in rules for name in rule.names),
+            tuple(cuts for rule in rules for cuts in rule.cuts),
+            tuple(numbers for rule in rules for numbers in rule.numbers),
+        )
+
     def labels(self, name: str) -> tuple[str, ...]:
         """Return the intervals of a variable as text, in ascending order."""
         numbers = self.numbers_of(name)
@@ -99,15 +121,15 @@ class Discretization:
         codes[np.isnan(numbers)] = MISSING
         return codes
 
-    def apply(self, table: Any, *, missing: Iterable[str] = MISSING_MARKERS) -> Any:
+    @entrance
+    def apply(self, table: Any, **opening: Unpack[Opening]) -> Any:
         """Return a table with the numbers of these variables replaced by intervals.
 
         Parameters
         ----------
         table : IncompleteData, frame, array, mapping or path
             A table with these variables.
-        missing : iterable of str
-            Text that stands for a missing cell.
+        {opening}
 
         Returns
         -------
@@ -117,12 +139,12 @@ class Discretization:
             columns are ordered categoricals in pandas, enums in polars, dictionaries
             in Arrow, and plain text elsewhere.
         """
-        source = _prepared(table, self.names, missing)
+        source = _prepared(table, self.names, opening)
         kind = table_kind(source.kind)
         columns = {}
         for name in self.names:
             position = source.names.index(name)
-            codes = self.codes(name, source.numbers(position))
+            codes = self.codes(name, numbers_to_cut(source, position)[0])
             columns[position] = restore_column(
                 kind, INTERVALS, self.labels(name), codes
             )
@@ -214,7 +236,7 @@ def fit_discretization(
     cutting: Mapping[str, Cutting],
     *,
     by: Way | None = None,
-    missing: Iterable[str] = MISSING_MARKERS,
+    **opening: Unpack[Opening],
 ) -> Discretization:
     """Choose cut points from a table.
 
@@ -222,15 +244,17 @@ def fit_discretization(
     ----------
     table : IncompleteData, frame, array, mapping or path
         The table.
-    cutting : mapping of str to int, (way, int) or sequence of float
+    cutting : mapping of str to int, "auto", (way, int) or sequence
         Per variable the number of intervals, or a way and that number, or the cut
-        points themselves.
+        points themselves: numbers or, for dates, ISO text or dates. ``"auto"`` is the
+        rule of :meth:`IncompleteData.from_table`: as many intervals of equal frequency
+        as the rows allow, 2 to 8, and one of its own for any value that more rows
+        hold than would be in one of them.
     by : {"quantile", "uniform"}, optional
         How a number of intervals is met: with about equally many rows each, cut at
         values that occur (the default), or with equal widths between the least and
         the greatest.
-    missing : iterable of str
-        Text that stands for a missing cell.
+    {opening}
 
     Returns
     -------
@@ -257,54 +281,130 @@ def fit_discretization(
             " intervals. Leave it out."
         )
         raise ParameterError(message)
-    source = _prepared(table, cutting, missing)
-    return fit_source(source, cutting, by or "quantile")
+    source = _prepared(table, cutting, opening)
+    shortfalls: list[str] = []
+    rule = fit_source(source, cutting, by or "quantile", shortfalls)
+    for message in shortfalls:
+        warn(message, BayesmendWarning)
+    return rule
 
 
-def _prepared(table: Any, numeric: Iterable[str], missing: Iterable[str]) -> Source:
-    """Open a table whose named variables are numbers."""
-    source = open_source(table)
-    names = check_names(source.headers, None)
-    positions = frozenset(position_of(name, names) for name in numeric)
-    source.prepare(names, check_markers(missing), positions)
+def _prepared(table: Any, cut: Iterable[str], opening: Opening) -> Source:
+    """Open a table that has some variables."""
+    given = opening.get("names")
+    files = FileOptions(
+        opening.get("delimiter"),
+        opening.get("decimal"),
+        opening.get("encoding"),
+        opening.get("header"),
+        opening.get("sheet"),
+        names_given=given is not None,
+    )
+    source = open_source(table, files)
+    names = check_names(source.headers, given)
+    for name in cut:
+        position_of(name, names)
+    source.prepare(names, source.chosen_markers(opening.get("missing")), frozenset())
     return source
 
 
-def cut_names(discretize: object) -> tuple[str, ...]:
-    """Return the names of the variables to cut."""
-    if discretize is None:
-        return ()
-    if isinstance(discretize, Discretization):
-        return discretize.names
-    if isinstance(discretize, Mapping):
-        return tuple(discretize)
-    message = (
-        "discretize must be a mapping such as {'age': 4} or a Discretization. Got"
-        f" {type(discretize).__name__} instead."
-    )
-    raise ParameterError(message)
-
-
 def fit_source(
-    source: Source, cutting: Mapping[str, Cutting], by: str = "quantile"
+    source: Source,
+    cutting: Mapping[str, Cutting],
+    by: str = "quantile",
+    shortfalls: list[str] | None = None,
 ) -> Discretization:
-    """Choose cut points from a source that is prepared."""
+    """Choose cut points from a source that is prepared.
+
+    Sentences about variables with fewer intervals than asked for go to a list.
+    """
     cuts, known = [], []
     for name, how in cutting.items():
         chosen, n_bins, points = _read_cutting(name, how, by)
-        numbers = source.numbers(position_of(name, source.names))
-        if points is None:
-            points = _fit_cuts(name, numbers[~np.isnan(numbers)], n_bins, chosen)
+        numbers, is_date = numbers_to_cut(source, position_of(name, source.names))
+        seen = numbers[~np.isnan(numbers)]
+        if chosen == AUTO and seen.size:
+            points = auto_cuts(seen)
+        elif points is None:
+            points = _fit_cuts(name, seen, n_bins, chosen)
+            if len(points) + 1 < n_bins and shortfalls is not None:
+                shortfalls.append(_shortfall(name, len(points) + 1, n_bins))
         cuts.append(points)
-        known.append(Numbers.of(numbers, points))
+        known.append(Numbers.of(numbers, points, is_date=is_date))
     return Discretization(tuple(cutting), tuple(cuts), tuple(known))
+
+
+def numbers_to_cut(source: Source, position: int) -> tuple[NDArray[np.float64], bool]:
+    """Return a column as numbers, NaN where missing, and whether these are dates."""
+    if are_dates(source.column(position)):
+        return source.dates(position), True
+    return source.numbers(position), False
+
+
+def n_intervals(n_observed: int) -> int:
+    """Return into how many intervals so many numbers are cut by default.
+
+    Examples
+    --------
+    >>> [n_intervals(n) for n in (30, 100, 1_000, 5_000, 1_000_000)]
+    [2, 2, 5, 8, 8]
+    """
+    wanted = round(math.cbrt(n_observed / _ROWS_OF_ONE))
+    return min(max(wanted, FEWEST), MOST)
+
+
+def auto_cuts(numbers: NDArray[np.float64]) -> tuple[float, ...]:
+    """Choose cut points for observed numbers by their number and their ties alone.
+
+    A number that more than an equal share of the rows hold has an interval of its own.
+    The stretches between such numbers share the other intervals, each at least one,
+    and are cut into parts of equal frequency.
+
+    Examples
+    --------
+    >>> auto_cuts(np.array([-1.0, *[0] * 60, *range(1, 40)]))
+    (-1.0, 0.0)
+    >>> auto_cuts(np.arange(1000.0))
+    (199.0, 399.0, 599.0, 799.0)
+    """
+    values, counts = np.unique(numbers, return_counts=True)
+    k = n_intervals(numbers.size)
+    is_heavy = counts * k > numbers.size
+    starts = np.flatnonzero(np.diff(np.append(True, is_heavy).astype(np.int8)) < 0)
+    ends = np.flatnonzero(np.diff(np.append(is_heavy, True).astype(np.int8)) > 0) + 1
+    stretches = [slice(*ab) for ab in zip(starts.tolist(), ends.tolist(), strict=True)]
+    parts = _shared(k - int(is_heavy.sum()), [counts[part] for part in stretches])
+    cuts = set(values[is_heavy].tolist())
+    for part, n_parts in zip(stretches, parts, strict=True):
+        below = np.cumsum(counts[part])
+        # Whole numbers, so that no share is missed by rounding.
+        at = np.searchsorted(below * n_parts, np.arange(1, n_parts + 1) * below[-1])
+        cuts |= set(values[part][at].tolist())
+    return tuple(sorted(cuts - {float(values[-1])}))
+
+
+def _shared(n_parts: int, stretches: Sequence[NDArray[np.intp]]) -> list[int]:
+    """Give each stretch one part, and each further one to the fullest parts."""
+    parts = [1] * len(stretches)
+    for _ in range(n_parts - len(stretches)):
+        full = [
+            counts.sum() / part if part < len(counts) else 0.0
+            for counts, part in zip(stretches, parts, strict=True)
+        ]
+        if not any(full):
+            break
+        parts[int(np.argmax(full))] += 1
+    return parts
 
 
 def _read_cutting(
     name: str, how: Any, by: str
 ) -> tuple[str, int, tuple[float, ...] | None]:
     """Return the way, the number of intervals and, when given, the cut points."""
-    if isinstance(how, tuple) and len(how) == 2 and isinstance(how[0], str):
+    if isinstance(how, str) and how == AUTO:
+        return AUTO, FEWEST, None
+    is_pair = isinstance(how, tuple) and len(how) == 2
+    if is_pair and isinstance(how[0], str) and not isinstance(how[1], str):
         by, how = how
     if by not in _WAYS:
         message = f"{name!r} is cut by 'quantile' or 'uniform'. Got {by!r} instead."
@@ -326,7 +426,9 @@ def _is_number(how: object) -> bool:
 
 def _check_cuts(name: str, points: Any, at_least: int = 1) -> tuple[float, ...]:
     try:
-        cuts = tuple(float(point) for point in points)
+        if isinstance(points, str):
+            raise TypeError
+        cuts = tuple(map(_cut_point, points))
     except (TypeError, ValueError):
         message = (
             f"variable {name!r} must be cut by a number of intervals or by a sequence"
@@ -349,6 +451,17 @@ def _check_cuts(name: str, points: Any, at_least: int = 1) -> tuple[float, ...]:
     return cuts
 
 
+def _cut_point(point: Any) -> float:
+    """Return a cut point as a number; of a date, the seconds since 1970."""
+    try:
+        return float(point)
+    except (TypeError, ValueError):
+        seconds = date_number(point)
+        if np.isnan(seconds):
+            raise
+        return seconds
+
+
 def _fit_cuts(
     name: str, numbers: NDArray[np.float64], n_bins: int, by: str
 ) -> tuple[float, ...]:
@@ -365,12 +478,11 @@ def _fit_cuts(
     else:
         points = low * (1 - shares) + high * shares  # high - low could overflow
     # A cut at or beyond the greatest value would leave an interval empty for good.
-    cuts = tuple(float(point) for point in np.unique(points) if low <= point < high)
-    if len(cuts) + 1 < n_bins:
-        count = "interval" if not cuts else "intervals"
-        message = (
-            f"variable {name!r} falls into {len(cuts) + 1} {count} instead of {n_bins},"
-            " because many rows share a value."
-        )
-        warn(message, BayesmendWarning)
-    return cuts
+    return tuple(float(point) for point in np.unique(points) if low <= point < high)
+
+
+def _shortfall(name: str, n_found: int, n_bins: int) -> str:
+    return (
+        f"variable {name!r} falls into {n_found} interval{'s' * (n_found > 1)} instead"
+        f" of {n_bins}, because many rows share a value."
+    )

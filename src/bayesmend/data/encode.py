@@ -4,38 +4,43 @@ The last step from a source of columns to an ``IncompleteData``. Options are che
 here, once.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend._checks import check_integer, check_mapping
 from bayesmend._spelling import spell
-from bayesmend.data.discretize import Cutting, Discretization, cut_names, fit_source
+from bayesmend._warn import warn
+from bayesmend.data.discretize import Discretization, fit_source, numbers_to_cut
+from bayesmend.data.guesses import (
+    doubtful_labels,
+    near_labels,
+    tell_aside,
+    tell_guesses,
+)
 from bayesmend.data.reading import ReadingOptions
-from bayesmend.data.schema import ColumnRole, Role, Schema
+from bayesmend.data.roles import Asked, Decision, Problems, decide
+from bayesmend.data.schema import ColumnRole, Schema
 from bayesmend.data.sources import Origin, Source, is_missing
 from bayesmend.data.states import (
     BLANKS,
-    MAX_STATES,
     MISSING,
-    MISSING_MARKERS,
     Column,
-    Kind,
     Label,
     as_label,
-    check_markers,
-    check_names,
+    check_labels,
     is_number_text,
     listing,
     match_states,
+    number_of_text,
     own_labels,
-    position_of,
     unknown_label,
 )
-from bayesmend.errors import DataError, ParameterError
+from bayesmend.errors import DataError, ReadingWarning
 
 Coding: TypeAlias = tuple[tuple[Label, ...], NDArray[np.uint8]]
 """The states of a column, and the code of each of its distinct values."""
@@ -57,51 +62,140 @@ class Encoded(NamedTuple):
 
 
 def encode(source: Source, options: ReadingOptions) -> Encoded:
-    """Choose the states of every variable and code the cells."""
-    missing = MISSING_MARKERS if options.missing is None else options.missing
-    markers = check_markers(missing)
-    names = check_names(source.headers, options.names)
-    weight_at = None
-    if isinstance(options.weights, str):
-        weight_at = position_of(options.weights, names)
-    variables = [name for j, name in enumerate(names) if j != weight_at]
-    declared = check_states(options.states, variables)
-    limit = check_integer("max_numeric_states", options.max_numeric_states, 1)
-    discretize: Any = None if options.discretize == "auto" else options.discretize
-    cut = cut_names(discretize)
-    for name in cut:
-        position_of(name, variables)
-        if name in declared:
-            message = (
-                f"variable {name!r} is in {spell('states')} and in"
-                f" {spell('discretize')}. Name it in one of them."
-            )
-            raise ParameterError(message)
-    coder = Coder(source, names, markers, cut, discretize, weight_at)
-    weights = coder.weights(options.weights)
-    return coder.code(variables, ChosenStates(declared, markers, limit), weights)
+    """Decide what each column is, choose the states of variables and code the cells."""
+    asked = Asked.of(source.headers, options)
+    markers = source.chosen_markers(options.missing)
+    source.prepare(asked.names, markers, frozenset())
+    problems = Problems()
+    decisions = decide(source, asked, problems)
+    rule, shortfalls = _fit_rule(source, asked, decisions, problems)
+    coder = Coder(source, rule, asked, decisions)
+    weights = None
+    with problems.noted():
+        weights = coder.weights(options.weights)
+    problems.check()
+    variables = [d.name for d in decisions if d.role in ("model", "cut")]
+    if not variables:
+        raise _nothing_to_model(source, decisions)
+    joined = _join_labels(source, asked, decisions) if asked.normalise else {}
+    chosen = ChosenStates(asked.states, markers, joined)
+    columns = {d.name: d.column for d in decisions if d.column is not None}
+    passed = [j for j, d in enumerate(decisions) if d.role == "pass-through"]
+    encoded = coder.code(variables, chosen, weights, passed, columns)
+    _tell(source, asked, decisions, encoded, shortfalls, options)
+    return encoded
+
+
+def _fit_rule(
+    source: Source, asked: Asked, decisions: Sequence[Decision], problems: Problems
+) -> tuple[Discretization | None, list[str]]:
+    """Return where columns are cut, and which ones into fewer intervals than asked."""
+    rules = [asked.rule] if asked.rule is not None else []
+    shortfalls: list[str] = []
+    cutting = {d.name: d.how for d in decisions if d.role == "cut"}
+    # In the order of the caller, then in that of the table.
+    for name in dict.fromkeys([*asked.cutting, *cutting]):
+        how = cutting.get(name)
+        if how is not None:
+            with problems.noted():
+                rules.append(fit_source(source, {name: how}, shortfalls=shortfalls))
+    return Discretization.joined(rules), shortfalls
+
+
+def _nothing_to_model(source: Source, decisions: Sequence[Decision]) -> DataError:
+    aside = [d for d in decisions if d.role == "pass-through"]
+    name = decisions[0].name
+    if source.n_rows == 0:
+        listed = spell("states", {name: ...})
+        return DataError(f"the table has no rows. List the states: {listed}.")
+    if not aside:
+        return DataError("no column is left to model. Drop fewer of them.")
+    choose = spell("columns", {aside[0].name: "model"})
+    return DataError(
+        f"no column is left to model: {tell_aside(aside)}. Insist with {choose}."
+    )
+
+
+def _join_labels(
+    source: Source, asked: Asked, decisions: Sequence[Decision]
+) -> dict[str, dict[Label, Label]]:
+    """Return by variable which label stands for another: declared, or frequent."""
+    joined: dict[str, dict[Label, Label]] = {}
+    for position, decision in enumerate(decisions):
+        column = decision.column
+        if column is None:
+            continue
+        declared = [str(label) for label in asked.states.get(column.name, ())]
+        groups = near_labels(dict.fromkeys([*column.values, *declared]))
+        if groups:
+            counts = _count_labels(source, position, column)
+            joined[column.name] = {
+                label: max(group, key=lambda g: (g in declared, counts[g]))
+                for group in groups
+                for label in group
+            }
+    return joined
+
+
+def _count_labels(source: Source, position: int, column: Column) -> Counter[Label]:
+    if column.index is None:
+        return Counter(source.values(position))
+    places = column.index[
+        column.index != (MISSING if column.index.dtype == np.uint8 else -1)
+    ]
+    counts = np.bincount(places, minlength=len(column.values)).tolist()
+    return Counter(dict(zip(column.values, counts, strict=True)))
+
+
+def _tell(
+    source: Source,
+    asked: Asked,
+    decisions: Sequence[Decision],
+    encoded: Encoded,
+    shortfalls: Sequence[str],
+    options: ReadingOptions,
+) -> None:
+    """Warn, once, of all that the caller left open."""
+    open_to_doubt = {
+        d.name: d.column.values
+        for d in decisions
+        if d.column is not None and d.name not in asked.states
+    }
+    near = {
+        name: groups
+        for name, labels in open_to_doubt.items()
+        if not asked.normalise and (groups := near_labels(labels))
+    }
+    doubtful = {
+        name: labels
+        for name, values in open_to_doubt.items()
+        if options.missing is None and (labels := doubtful_labels(values))
+    }
+    notes = [*source.notes, *(text.removesuffix(".") for text in shortfalls)]
+    if not (notes or near or doubtful or any(d.is_guess for d in decisions)):
+        return
+    sizes = dict(zip(encoded.names, map(len, encoded.states), strict=True))
+    table = getattr(source, "path", None)
+    what = "the table" if table is None else table.name
+    message = tell_guesses(what, decisions, sizes, near, doubtful, notes)
+    warn(message, ReadingWarning)
 
 
 class Coder:
-    """A source with its columns coded, numbers that are cut into intervals too."""
+    """A prepared source with its columns coded, numbers that are cut too."""
 
     def __init__(
         self,
         source: Source,
-        names: tuple[str, ...],
-        markers: frozenset[str],
-        cut: Iterable[str] = (),
-        discretize: Mapping[str, Cutting] | Discretization | None = None,
-        weight_at: int | None = None,
+        rule: Discretization | None = None,
+        asked: Asked | None = None,
+        decisions: Sequence[Decision] = (),
     ) -> None:
-        self.source, self.weight_at = source, weight_at
-        self.cut = frozenset(names.index(name) for name in cut)
-        numeric = self.cut if weight_at is None else self.cut | {weight_at}
-        source.prepare(names, markers, numeric)
-        if isinstance(discretize, Discretization):
-            self.discretization: Discretization | None = discretize
-        else:
-            self.discretization = fit_source(source, discretize) if discretize else None
+        self.source, self.discretization = source, rule
+        self.asked, self.decisions = asked, decisions
+        self.weight_at = None if asked is None else asked.weight_at
+        cut = rule.names if rule is not None else ()
+        self.cut = frozenset(j for j, name in enumerate(source.names) if name in cut)
 
     def weights(self, given: Any) -> NDArray[np.float64] | None:
         """Return the row weights: those given, or those of their column."""
@@ -117,26 +211,32 @@ class Coder:
         rules: "ChosenStates | GivenStates",
         weights: NDArray[np.float64] | None = None,
         passed: Sequence[int] = (),
+        read: Mapping[str, Column] = MappingProxyType({}),
     ) -> Encoded:
         """Code the columns of some variables by rules for their states.
 
         Columns at positions that are ``passed`` through come back with the table.
+        Columns that were ``read`` already are not read again.
         """
         source, positions = self.source, [self.source.names.index(v) for v in variables]
         columns: list[Column | None] = []
         codings: list[Coding] = []
+        numbers: dict[int, NDArray[np.float64]] = {}
+        problems = Problems()
         for name, j in zip(variables, positions, strict=True):
-            column = None if j in self.cut else source.column(j)
+            column = None
+            with problems.noted():
+                if j in self.cut:
+                    numbers[j], is_date = numbers_to_cut(source, j)
+                    self.discretization = self._rule.with_numbers(
+                        name, numbers[j], is_date=is_date
+                    )
+                    codings.append(rules.intervals(name, self._rule.labels(name)))
+                else:
+                    column = read.get(name) or source.column(j)
+                    codings.append(rules.choose(column, source.place_of_value))
             columns.append(column)
-            codings.append(
-                rules.intervals(name, self._rule.labels(name))
-                if column is None
-                else rules.choose(column, source.place_of_value)
-            )
-        numbers = {j: source.numbers(j) for j in positions if j in self.cut}
-        for j, observed in numbers.items():
-            rule = self._rule.with_numbers(source.names[j], observed)
-            self.discretization = rule
+        problems.check()
         codes = source.codes(positions, columns, [table for _, table in codings])
         for k, (name, j) in enumerate(zip(variables, positions, strict=True)):
             if j in numbers:
@@ -149,7 +249,7 @@ class Coder:
             weights,
             self._origin(positions, codes, tuple(passed)),
             self.discretization,
-            self._schema(positions),
+            self._schema() if self.decisions else None,
         )
 
     @property
@@ -157,17 +257,17 @@ class Coder:
         assert self.discretization is not None
         return self.discretization
 
-    def _schema(self, positions: Sequence[int]) -> Schema:
-        source = self.source
-        roles: dict[int, Role] = dict.fromkeys(positions, "model")
-        roles |= dict.fromkeys(self.cut, "cut")
-        if self.weight_at is not None:
-            roles[self.weight_at] = "weights"
+    def _schema(self) -> Schema:
+        source, asked = self.source, self.asked
         columns = [
-            ColumnRole(name, roles.get(j, "pass-through"), str(source.dtypes[j] or ""))
-            for j, name in enumerate(source.names)
+            ColumnRole(d.name, d.role, str(dtype or ""), d.reason)
+            for d, dtype in zip(self.decisions, source.dtypes, strict=True)
         ]
-        return Schema(tuple(columns), self.discretization)
+        return Schema(
+            tuple(columns),
+            self.discretization,
+            asked is not None and asked.normalise,
+        )
 
     def _origin(
         self,
@@ -202,20 +302,22 @@ class ChosenStates:
 
     declared: dict[str, tuple[Label, ...]]
     markers: frozenset[str]
-    max_numeric_states: int
+    joined: Mapping[str, Mapping[Label, Label]] = field(default_factory=dict)
+    """By variable, the labels that another one stands for."""
 
     def choose(self, column: Column, place: Place) -> Coding:
         """Return the states of a column and the code of each of its values."""
-        kept = [value for value in column.values if not self._is_marker(value)]
+        joined = self.joined.get(column.name, {})
+        values = [joined.get(value, value) for value in column.values]
+        kept = [value for value in values if not self._is_marker(value)]
         declared = self.declared.get(column.name)
         if declared is not None:
             states = _declared_states(column, declared, self.markers)
-            _check_declared(column, kept, states, place)
+            _check_declared(column, values, states, self._is_marker, place)
         else:
-            _check_count(column, kept, self.max_numeric_states)
-            states = _ordered(column.kind, kept)
+            states = _ordered(column, list(dict.fromkeys(kept)))
         code = {state: i for i, state in enumerate(states)}
-        table = [code.get(value, MISSING) for value in column.values]
+        table = [code.get(value, MISSING) for value in values]
         return states, np.array(table, dtype=np.uint8)
 
     def intervals(self, name: str, labels: tuple[Label, ...]) -> Coding:
@@ -235,6 +337,8 @@ class GivenStates:
 
     def choose(self, column: Column, place: Place) -> Coding:
         """Return the states as the column writes them, and the code of each value."""
+        if column.trouble:
+            raise DataError(column.trouble)
         known, values = self.known[column.name], column.values
         table = match_states(known, values)[: len(values)]
         for k in np.flatnonzero(table == MISSING).tolist():
@@ -254,11 +358,13 @@ class GivenStates:
         return known, table
 
 
-def _ordered(kind: Kind, values: Sequence[Label]) -> tuple[Label, ...]:
-    if kind == "category":
+def _ordered(column: Column, values: Sequence[Label]) -> tuple[Label, ...]:
+    if column.kind == "category":
         return tuple(values)
-    if kind == "text" and all(is_number_text(value) for value in values):
-        return tuple(sorted(values, key=lambda text: (float(text), text)))
+    mark = column.decimal
+    if column.kind == "text" and all(is_number_text(value, mark) for value in values):
+        texts = map(str, values)
+        return tuple(sorted(texts, key=lambda text: (number_of_text(text, mark), text)))
     return tuple(sorted(values))
 
 
@@ -282,17 +388,20 @@ def _declared_states(
 
 def _check_declared(
     column: Column,
-    kept: Sequence[Label],
+    values: Sequence[Label],
     states: tuple[Label, ...],
+    is_marker: Callable[[Label], bool],
     place: Place,
 ) -> None:
     known = set(states)
     # The types are compared too: True is not the state 1.
     kinds = {(isinstance(state, bool), state) for state in states}
-    for value in kept:
+    for k, value in enumerate(values):
+        if is_marker(value):
+            continue
         if value in known and (isinstance(value, bool), value) in kinds:
             continue
-        where = place(column, column.values.index(value))
+        where = place(column, k)
         if not where and column.kind == "category":
             continue  # a category that no row uses may be left out
         message = (
@@ -300,51 +409,6 @@ def _check_declared(
             f" among its declared states: {listing(map(repr, states))}."
         )
         raise DataError(message)
-
-
-def _check_count(column: Column, kept: Sequence[Label], max_numeric: int) -> None:
-    name = column.name
-    n_states = column.n_distinct - (len(column.values) - len(kept))
-    if n_states == 0:
-        message = (
-            f"variable {name!r} is missing in every row. Drop it, or list its states:"
-            f" {spell('states', {name: ...})}."
-        )
-        if column.n_rows == 0:
-            listed = spell("states", {name: ...})
-            message = f"variable {name!r} has no rows. List its states: {listed}."
-        raise DataError(message)
-    is_number = column.kind == "number" or (
-        column.kind == "text" and all(is_number_text(value) for value in kept)
-    )
-    if is_number and n_states > max_numeric:
-        raise DataError(_too_many_numbers(column, n_states, max_numeric))
-    if n_states > MAX_STATES:
-        message = (
-            f"variable {name!r} has {_many(column, n_states)} states, and a variable"
-            f" has at most {MAX_STATES}. Drop it if it names the rows, or merge rare"
-            " states."
-        )
-        raise DataError(message)
-
-
-def _too_many_numbers(column: Column, n_states: int, max_numeric: int) -> str:
-    name, cut = column.name, spell("discretize", {column.name: 4})
-    start = f"variable {name!r} has {_many(column, n_states)} distinct numeric values"
-    if n_states > MAX_STATES:
-        return (
-            f"{start}, and a variable has at most {MAX_STATES} states. Discretize it"
-            f" with {cut}."
-        )
-    return (
-        f"{start}, more than {spell('max_numeric_states', max_numeric)}. Discretize it"
-        f" with {cut}, list its states with {spell('states', {name: ...})}, or raise"
-        f" {spell('max_numeric_states')}."
-    )
-
-
-def _many(column: Column, n_states: int) -> str:
-    return f"at least {n_states}" if column.is_bound else str(n_states)
 
 
 _MOST_WEIGHT = 2.0**53
@@ -381,44 +445,6 @@ def check_weights(
         raise DataError(message)
     array.flags.writeable = False
     return array
-
-
-def check_states(
-    states: Mapping[str, Iterable[Label]] | None, names: Sequence[str]
-) -> dict[str, tuple[Label, ...]]:
-    """Return the declared states by name of variable."""
-    declared: dict[str, tuple[Label, ...]] = {}
-    if states is not None:
-        check_mapping("states", states, "{'a': ['x', 'y']}")
-    for name, labels in (states or {}).items():
-        position_of(name, names)
-        if isinstance(labels, str) or not isinstance(labels, Iterable):
-            message = (
-                f"states of variable {name!r} must be a sequence of labels. Got"
-                f" {labels!r} instead."
-            )
-            raise ParameterError(message)
-        declared[name] = tuple(map(as_label, labels))
-        check_labels(name, declared[name])
-    return declared
-
-
-def check_labels(name: str, labels: Sequence[Label]) -> None:
-    """Check that a variable has 1 to 254 states, all different."""
-    if not 1 <= len(labels) <= MAX_STATES:
-        message = (
-            f"variable {name!r} must have 1 to {MAX_STATES} states. Got {len(labels)}"
-            " instead."
-        )
-        raise DataError(message)
-    seen: set[Label] = set()
-    for label in labels:
-        if label in seen or label != label:
-            message = (
-                f"the states of variable {name!r} must differ. Got {label!r} twice."
-            )
-            raise DataError(message)
-        seen.add(label)
 
 
 def check_codes(

@@ -33,7 +33,7 @@ class Patterns:
     --------
     >>> from bayesmend import IncompleteData
     >>> table = {"a": ["x", None, "x", None], "b": ["u", "v", "u", None]}
-    >>> patterns = IncompleteData.from_table(table).patterns()
+    >>> patterns = IncompleteData.from_table(table, columns=["a", "b"]).patterns()
     >>> patterns
     Patterns(3 distinct rows of 4: 1 complete, 2 incomplete)
     >>> patterns.codes.tolist()

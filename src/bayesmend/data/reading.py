@@ -13,16 +13,17 @@ from bayesmend.data.files import FileOptions
 from bayesmend.data.opening import Opening
 from bayesmend.data.states import Label
 
-__all__ = ["Columns", "Discretize", "Reading", "ReadingOptions"]
+__all__ = ["Choice", "Columns", "Discretize", "Reading", "ReadingOptions"]
 
 Discretize: TypeAlias = (
     Literal["auto"] | Mapping[str, Cutting | Literal["auto"] | None] | Discretization
 )
 """How numbers are cut; None cuts none."""
 
-Columns: TypeAlias = (
-    Mapping[str, Literal["model", "pass-through", "drop"]] | Sequence[str]
-)
+Choice: TypeAlias = Literal["model", "pass-through", "drop"]
+"""What a caller may say a column is."""
+
+Columns: TypeAlias = Mapping[str, Choice] | Sequence[str]
 """What some columns are, or the names of those to model."""
 
 

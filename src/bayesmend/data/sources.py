@@ -7,25 +7,31 @@ it is. ``csv`` adds delimited text, ``restore`` is the way back.
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._files import file_suffix
+from bayesmend._spelling import spell
+from bayesmend.data.numbers import date_number
 from bayesmend.data.states import (
     BLANKS,
     MISSING,
+    MISSING_MARKERS,
     Column,
     Kind,
     Label,
     apply_codes,
     as_label,
+    check_markers,
     compact,
     is_number_text,
 )
@@ -94,6 +100,10 @@ class Origin:
         if is_unnamed and np.array_equal(index, np.arange(len(index))):
             return None
         return np.fromiter(index.tolist(), dtype=object, count=len(index))
+
+
+_Values: TypeAlias = Sequence[Any] | NDArray[Any]
+"""Distinct values, or an array of distinct numbers, NaN where missing."""
 
 
 def open_table(table: Any) -> Source:
@@ -183,6 +193,12 @@ class Source(ABC):
     marker_counts: Mapping[str, int] = MappingProxyType({})
     """How many cells of a file each missing marker stands in, once it is prepared."""
 
+    def chosen_markers(self, missing: Iterable[object] | None) -> frozenset[str]:
+        """Return the markers given or, for None, those that are usual in a file."""
+        if missing is None:
+            missing = MISSING_MARKERS if self.kind == "text" else ()
+        return check_markers(missing)
+
     def prepare(
         self, names: tuple[str, ...], markers: frozenset[str], numeric: frozenset[int]
     ) -> None:
@@ -194,8 +210,15 @@ class Source(ABC):
         """Return a column with at most ``keep`` of its distinct values."""
 
     def numbers(self, position: int) -> NDArray[np.float64]:
-        """Return a column as floats, NaN where missing."""
+        """Return a column as floats, NaN where missing; dates as seconds since 1970."""
+        numbers = self._own_numbers(position)
+        if numbers is not None and not np.isinf(numbers).any():
+            return numbers
         column = self.column(position, max(self.n_rows, 1))
+        if column.kind == "date":
+            return self.dates(position)
+        if column.trouble:
+            raise DataError(column.trouble)
         table = np.full(len(column.values) + 1, np.nan)
         for k, value in enumerate(column.values):
             if column.kind != "number" and not is_number_text(value):
@@ -218,7 +241,30 @@ class Source(ABC):
         index = column.index
         if index.dtype == np.uint8:
             index = np.where(index == MISSING, -1, index.astype(np.intp))
-        numbers: NDArray[np.float64] = table[index]
+        taken: NDArray[np.float64] = table[index]
+        return taken
+
+    def _own_numbers(self, position: int) -> NDArray[np.float64] | None:
+        """Return a column that the table itself holds as numbers, or None."""
+        return None
+
+    def dates(self, position: int) -> NDArray[np.float64]:
+        """Return a column of dates or of ISO text as seconds, NaN where missing."""
+        seconds: dict[Any, float] = {}
+        numbers = np.full(self.n_rows, np.nan)
+        for row, value in enumerate(self.values(position)):
+            if is_missing(value, self.markers):
+                continue
+            if value not in seconds:
+                seconds[value] = date_number(value)
+                if np.isnan(seconds[value]):
+                    message = (
+                        f"variable {self.names[position]!r} has the value {value!r}"
+                        f"{self.place(row)}, which is no date that can be cut. Write"
+                        " dates as 2026-12-31."
+                    )
+                    raise DataError(message)
+            numbers[row] = seconds[value]
         return numbers
 
     def hold(self) -> None:
@@ -260,24 +306,27 @@ class Source(ABC):
         return self.place(int(rows[0])) if rows.size else ""
 
     def _distinct(
-        self, position: int, keep: int, values: list[Any], index: NDArray[np.intp]
+        self, position: int, keep: int, values: _Values, index: NDArray[Any]
     ) -> Column:
         """Make a column from distinct values and, per row, a position or -1.
 
         Equal labels are merged and missing ones left out.
         """
         name = self.names[position]
-        present = [
-            k for k, value in enumerate(values) if not is_missing(value, self.markers)
-        ]
-        kind = _kind_of(name, values, present[:keep], index)
+        if isinstance(values, np.ndarray):
+            present = np.flatnonzero(~np.isnan(values))
+        else:
+            seen = (not is_missing(value, self.markers) for value in values)
+            present = np.flatnonzero(np.fromiter(seen, dtype=bool, count=len(values)))
+        first = present[:keep].tolist()
+        kind, trouble = _nature(name, values, present, index)
         labels: dict[Label, int] = {}
         table = np.full(len(values) + 1, -1, dtype=np.intp)
         is_single = str(self.dtypes[position]) in _SINGLE
-        for k in present[:keep]:
+        for k in first:
             label = as_label(np.float32(values[k]) if is_single else values[k])
             table[k] = labels.setdefault(label, len(labels))
-        n_distinct = len(labels) + max(0, len(present) - keep)
+        n_distinct = len(labels) + len(present) - len(first)
         is_present = np.zeros(len(values) + 1, dtype=bool)
         is_present[present] = True
         codes = compact(table[index], n_distinct)
@@ -290,13 +339,42 @@ class Source(ABC):
             n_distinct,
             n_missing=int(np.count_nonzero(~is_present[index])),
             is_numeric=kind == "number"
-            or (kind == "text" and all(is_number_text(values[k]) for k in present)),
+            or (
+                kind == "text"
+                and all(is_number_text(values[k]) for k in present.tolist())
+            ),
+            trouble=trouble,
         )
 
     def _objects(self, position: int, keep: int, cells: Sequence[Any]) -> Column:
         """Make a column from plain Python values, whatever they are."""
-        values, index = distinct_objects(self.names[position], cells)
+        try:
+            values, index = distinct_objects(cells)
+        except TypeError:  # some cannot be told apart
+            return self._nested(position, cells)
         return self._distinct(position, keep, values, index)
+
+    def _nested(self, position: int, cells: Sequence[Any]) -> Column:
+        """Make a column of objects that are no plain values."""
+        name = self.names[position]
+        there = np.array(
+            [
+                not (_is_null(c) or (isinstance(c, float) and math.isnan(c)))
+                for c in cells
+            ]
+        )
+        words = (_type_word(cell) for cell in cells if cell.__hash__ is None)
+        trouble = f"variable {name!r} holds {next(words, 'objects')}, not states."
+        return Column(
+            name,
+            "nested",
+            (),
+            np.where(there, 0, -1).astype(np.int32),
+            len(cells),
+            int(there.sum()),
+            n_missing=int((~there).sum()),
+            trouble=f"{trouble} Convert it to text.",
+        )
 
     def _categories(
         self, position: int, categories: Sequence[Any], codes: NDArray[Any]
@@ -329,7 +407,7 @@ class ArraySource(Source):
                 f" {array.shape} instead."
             )
             raise DataError(message)
-        if array.dtype.kind not in "biufOUST":
+        if array.dtype.kind not in "biufOUSTMm":
             message = (
                 f"an array of type {array.dtype} cannot hold states. Convert it to"
                 " text, integers or booleans."
@@ -348,7 +426,10 @@ class ArraySource(Source):
 
     def values(self, position: int) -> list[Any]:
         """Return the cells of a column; masked ones are None."""
-        cells: list[Any] = self._cells[:, position].tolist()
+        column = self._cells[:, position]
+        if column.dtype.kind in "Mm":  # finer ones would be listed as integers
+            column = column.astype(f"{column.dtype.kind}8[us]")
+        cells: list[Any] = column.tolist()
         if self._mask is None:
             return cells
         hidden = self._mask[:, position].tolist()
@@ -363,14 +444,22 @@ class ArraySource(Source):
         if cells.dtype.kind == "f":
             present &= ~np.isnan(cells)
         index = np.full(self.n_rows, -1, dtype=np.intp)
-        values: list[object]
-        if cells.dtype.kind in "OUST":
-            name = self.names[position]
-            values, index[present] = distinct_objects(name, cells[present].tolist())
-        else:
-            unique, index[present] = np.unique(cells[present], return_inverse=True)
-            values = list(unique)
-        return self._distinct(position, keep, values, index)
+        if cells.dtype.kind in "OUSTMm":
+            return self._objects(position, keep, self.values(position))
+        unique, index[present] = np.unique(cells[present], return_inverse=True)
+        is_numeric = cells.dtype.kind in "iuf"
+        return self._distinct(
+            position, keep, unique if is_numeric else list(unique), index
+        )
+
+    def _own_numbers(self, position: int) -> NDArray[np.float64] | None:
+        cells = self._cells[:, position]
+        if cells.dtype.kind not in "iu" and cells.dtype != np.float64:
+            return None
+        numbers = cells.astype(np.float64)
+        if self._mask is not None:
+            numbers[self._mask[:, position]] = np.nan
+        return numbers
 
 
 class MappingSource(Source):
@@ -476,7 +565,19 @@ class PandasSource(Source):
         if series.dtype == object and inferred not in _UNIFORM:
             return self._objects(position, keep, series.tolist())
         index, values = pd.factorize(series)
-        return self._distinct(position, keep, list(values), index)
+        is_plain = isinstance(values, np.ndarray) and values.dtype.kind in "iuf"
+        return self._distinct(position, keep, values if is_plain else [*values], index)
+
+    def _own_numbers(self, position: int) -> NDArray[np.float64] | None:
+        import pandas as pd
+
+        dtype = self.dtypes[position]
+        is_whole = pd.api.types.is_integer_dtype(dtype)
+        if not is_whole and str(dtype) not in _DOUBLE:
+            return None
+        series = self.native.iloc[:, position]
+        numbers: NDArray[np.float64] = series.to_numpy(np.float64, na_value=np.nan)
+        return numbers
 
 
 class PolarsSource(Source):
@@ -505,13 +606,24 @@ class PolarsSource(Source):
             return self._categories(position, categories, codes)
         if series.dtype.is_nested() or series.dtype == nw.Object:
             return self._objects(position, keep, series.to_list())
-        values = series.drop_nulls().unique(maintain_order=True).to_list()
-        index = np.full(self.n_rows, -1, dtype=np.intp)
+        unique = series.drop_nulls().unique(maintain_order=True)
+        values, index = unique.to_list(), np.full(self.n_rows, -1, dtype=np.intp)
         if values:
             positions = list(range(len(values)))
             codes = series.replace_strict(values, positions, return_dtype=nw.Int64)
             index = codes.fill_null(-1).to_numpy()
-        return self._distinct(position, keep, values, index)
+        is_plain = series.dtype.is_integer() or series.dtype.is_float()
+        plain: Any = unique.to_numpy() if is_plain else values
+        return self._distinct(position, keep, plain, index)
+
+    def _own_numbers(self, position: int) -> NDArray[np.float64] | None:
+        import narwhals as nw
+
+        series = nw.from_native(self.native.to_series(position), series_only=True)
+        if not series.dtype.is_integer() and series.dtype != nw.Float64:
+            return None
+        numbers: NDArray[np.float64] = series.cast(nw.Float64).to_numpy()
+        return numbers
 
 
 class ArrowSource(Source):
@@ -540,50 +652,78 @@ class ArrowSource(Source):
         encoded = encoded.unify_dictionaries().combine_chunks()
         if isinstance(encoded, pa.ChunkedArray):  # a column without chunks
             encoded = pa.array([], type=encoded.type)
-        values = encoded.dictionary.to_pylist()
         codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy()
         if is_category:
-            return self._categories(position, values, codes)
-        return self._distinct(position, keep, values, codes)
+            return self._categories(position, encoded.dictionary.to_pylist(), codes)
+        values = encoded.dictionary
+        is_plain = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+        plain: Any = values.to_numpy(zero_copy_only=False) if is_plain else None
+        return self._distinct(
+            position, keep, values.to_pylist() if plain is None else plain, codes
+        )
+
+    def _own_numbers(self, position: int) -> NDArray[np.float64] | None:
+        import pyarrow as pa
+
+        column = self.native.column(position)
+        if not pa.types.is_integer(column.type) and column.type != pa.float64():
+            return None
+        numbers: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy()
+        return numbers
 
 
-def _kind_of(
-    name: str, values: Sequence[object], present: Sequence[int], index: NDArray[np.intp]
-) -> Kind:
-    """Return what the values at some positions are, which must be one kind."""
+def _nature(
+    name: str, values: _Values, present: NDArray[np.intp], index: NDArray[Any]
+) -> tuple[Kind, str]:
+    """Return what the values at some positions are, and why they are no states."""
 
     def place(position: int) -> str:
         return f" in row {int(np.argmax(index == position))}"
 
     first: dict[str, int] = {}
-    for position in present:
-        value = values[position]
-        first.setdefault(_type_word(value), position)
-        if isinstance(value, (float, np.floating)) and math.isinf(value):
-            message = (
-                f"variable {name!r} has the value {value}{place(position)}. Replace it"
-                " by a number, or leave the cell missing."
-            )
-            raise DataError(message)
+    infinite: int | None = None
+    if isinstance(values, np.ndarray):
+        first |= {"numbers": 0} if present.size else {}
+        endless = present[np.isinf(values[present])]
+        infinite = int(endless[0]) if endless.size else None
+    else:
+        for position in present.tolist():
+            value = values[position]
+            first.setdefault(_type_word(value), position)
+            if infinite is None and _is_infinite(value):
+                infinite = position
     if len(first) > 1:
         (one, at_one), (two, at_two), *_ = first.items()
-        message = (
+        return "mixed", (
             f"variable {name!r} mixes {one} ({values[at_one]!r}{place(at_one)}) and"
             f" {two} ({values[at_two]!r}{place(at_two)}). Convert it to one type."
         )
-        raise DataError(message)
+    if infinite is not None:
+        return "number", (
+            f"variable {name!r} has the value {values[infinite]}{place(infinite)}."
+            " Replace it by a number, or leave the cell missing."
+        )
     word = next(iter(first), "text")
     if word in _KINDS:
-        return _KINDS[word]
-    remedy = "Convert it to text."
-    if word == "dates or times":
-        remedy = "Drop it, or turn it into a few states such as year or season."
-    message = f"variable {name!r} holds {word}, not states. {remedy}"
-    raise DataError(message)
+        return _KINDS[word], ""
+    if word == _DATES:
+        cut = spell("discretize", {name: 4})
+        return "date", f"variable {name!r} holds {word}, not states. Cut it with {cut}."
+    return "nested", f"variable {name!r} holds {word}, not states. Convert it to text."
+
+
+def _is_infinite(value: object) -> bool:
+    return isinstance(value, (float, np.floating, Decimal)) and math.isinf(value)
+
+
+def _is_null(value: object) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 # What pandas, polars and pyarrow call 32-bit floats, which they hand over as 64-bit.
 _SINGLE = {"float32", "Float32", "float", "float[pyarrow]"}
+_DOUBLE = {"float64", "Float64", "double[pyarrow]"}
+_DATES = "dates or times"
 _KINDS: dict[str, Kind] = {"text": "text", "numbers": "number", "booleans": "boolean"}
 _TEMPORAL = {"date", "datetime", "time", "timedelta", "Timestamp", "Timedelta"}
 _TEMPORAL |= {"datetime64", "timedelta64", "Period"}
@@ -594,41 +734,62 @@ def _type_word(value: object) -> str:
         return "text"
     if isinstance(value, (bool, np.bool_)):
         return "booleans"
-    if isinstance(value, (int, float, np.integer, np.floating)):
+    if isinstance(value, (int, float, np.integer, np.floating, Decimal)):
         return "numbers"
     name = type(value).__name__
-    return "dates or times" if name in _TEMPORAL else f"values of type {name}"
+    return _DATES if name in _TEMPORAL else f"values of type {name}"
+
+
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_TIME = r"(?:[T ,]+\d{1,2}:\d{2}.*)?"
+_DATE_TEXTS = re.compile(
+    rf"(?:(?P<year>\d{{4}})[-/.](?P<month>\d{{1,2}})[-/.](?P<day>\d{{1,2}}){_TIME})|"
+    rf"(?:(?P<one>\d{{1,2}})[-/.](?P<two>\d{{1,2}})[-/.](?:\d{{4}}|\d{{2}}){_TIME})|"
+    rf"(?:\d{{1,2}}[- ]?{_MONTH}[- ,]*(?:\d{{4}}|\d{{2}}){_TIME})|"
+    rf"(?:{_MONTH} ?\d{{1,2}},? +\d{{4}}{_TIME})",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+def are_dates(column: Column) -> bool:
+    """Tell whether a column holds dates, or nothing but text that looks like dates."""
+    if column.kind == "date":
+        return True
+    is_text = column.kind == "text" and not column.is_numeric and bool(column.values)
+    return is_text and all(map(_is_date_text, column.values))
+
+
+def _is_date_text(text: Label) -> bool:
+    found = _DATE_TEXTS.fullmatch(str(text).strip(BLANKS))
+    if found is None:
+        return False
+    if found["year"]:
+        return 1 <= int(found["month"]) <= 12 and 1 <= int(found["day"]) <= 31
+    if found["one"]:
+        low, high = sorted((int(found["one"]), int(found["two"])))
+        return 1 <= low <= 12 and high <= 31
+    return True
 
 
 def is_missing(value: object, markers: frozenset[str]) -> bool:
     """Tell whether a value is null, NaN, NaT or a missing marker."""
     if isinstance(value, str):
         return value.strip(BLANKS) in markers
-    if value is None:
-        return True
-    if type(value).__name__ in ("NAType", "NaTType"):  # pandas, which is not imported
-        return True
-    return bool(value != value)
+    # NA and NaT are those of pandas, which is not imported.
+    return _is_null(value) or bool(value != value)
 
 
-def distinct_objects(
-    name: str, values: Sequence[Any]
-) -> tuple[list[object], NDArray[np.intp]]:
-    """Return distinct values in order of occurrence, and each row's position."""
+def distinct_objects(values: Sequence[Any]) -> tuple[list[object], NDArray[np.intp]]:
+    """Return distinct values in order of occurrence, and each row's position.
+
+    Raises ``TypeError`` for values that cannot be told apart, such as lists.
+    """
     positions: dict[object, int] = {}
     types = set(map(type, values)) - {type(None)}
-    try:
-        if len(types) <= 1:
-            index = [positions.setdefault(v, len(positions)) for v in values]
-            return list(positions), np.array(index, dtype=np.intp)
-        # 1 == 1.0 == True: equal keys of different types must not be merged here.
-        index = [positions.setdefault((type(v), v), len(positions)) for v in values]
-        distinct = [key[1] for key in positions]  # type: ignore[index]
-        return distinct, np.array(index, dtype=np.intp)
-    except TypeError:
-        word = next((t.__name__ for t in types if t.__hash__ is None), "object")
-        message = (
-            f"variable {name!r} holds values of type {word}, not states. Convert it to"
-            " text."
-        )
-        raise DataError(message) from None
+    if len(types) <= 1:
+        index = [positions.setdefault(v, len(positions)) for v in values]
+        return list(positions), np.array(index, dtype=np.intp)
+    # 1 == 1.0 == True: equal keys of different types must not be merged here.
+    index = [positions.setdefault((type(v), v), len(positions)) for v in values]
+    distinct = [key[1] for key in positions]  # type: ignore[index]
+    return distinct, np.array(index, dtype=np.intp)

@@ -7,6 +7,7 @@ them. Nothing here knows where a column came from.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -16,7 +17,9 @@ from bayesmend._checks import check_items
 from bayesmend.errors import DataError, ParameterError
 
 Label: TypeAlias = str | int | float | bool
-Kind: TypeAlias = Literal["text", "number", "boolean", "category"]
+Kind: TypeAlias = Literal[
+    "text", "number", "boolean", "category", "date", "mixed", "nested"
+]
 
 MISSING = 255
 """The code of a missing cell."""
@@ -45,8 +48,9 @@ class Column:
     ----------
     name : str
         Name of the variable.
-    kind : {"text", "number", "boolean", "category"}
-        What the values are; a category brings its own order of states.
+    kind : {"text", "number", "boolean", "category", "date", "mixed", "nested"}
+        What the values are; a category brings its own order of states. Dates, values
+        of several types and objects that are no plain values cannot be states.
     values : tuple of labels
         Distinct values in any order, without missing ones.
     index : ndarray of shape (n_rows,) or None
@@ -66,6 +70,8 @@ class Column:
         that ``values`` does not hold.
     decimal : {".", ","}, default="."
         The mark before the decimals where numbers are text.
+    trouble : str, default=""
+        Why the values cannot be states, a sentence; empty when they can.
     """
 
     name: str
@@ -78,6 +84,12 @@ class Column:
     n_missing: int = 0
     is_numeric: bool = False
     decimal: str = "."
+    trouble: str = ""
+
+    @property
+    def n_observed(self) -> int:
+        """Number of cells that are not missing."""
+        return self.n_rows - self.n_missing
 
 
 def apply_codes(
@@ -129,11 +141,24 @@ def as_label(value: object) -> Label:
         value = float(str(value))  # the shortest text, not the digits of the cast
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, Decimal):
+        value = int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_INTEGERS:
         return int(value)
     if isinstance(value, (str, bool, int, float)):
         return value
     return str(value)
+
+
+def label_key(text: str) -> str:
+    """Return what labels share that differ only in blanks or case.
+
+    Examples
+    --------
+    >>> label_key(" Never  smoked") == label_key("never smoked")
+    True
+    """
+    return " ".join(text.split()).casefold()
 
 
 def listing(labels: Iterable[object], limit: int = 12) -> str:
@@ -191,6 +216,24 @@ def check_names(
             raise DataError(message)
         seen[name] = position
     return chosen
+
+
+def check_labels(name: str, labels: Sequence[Label]) -> None:
+    """Check that a variable has 1 to 254 states, all different."""
+    if not 1 <= len(labels) <= MAX_STATES:
+        message = (
+            f"variable {name!r} must have 1 to {MAX_STATES} states. Got {len(labels)}"
+            " instead."
+        )
+        raise DataError(message)
+    seen: set[Label] = set()
+    for label in labels:
+        if label in seen or label != label:
+            message = (
+                f"the states of variable {name!r} must differ. Got {label!r} twice."
+            )
+            raise DataError(message)
+        seen.add(label)
 
 
 def position_of(name: str, names: Sequence[str]) -> int:

@@ -1,6 +1,6 @@
 """What is in a table: states, missing shares and what is missing together.
 
-Made by ``IncompleteData.summary``; what is here sees codes only.
+Made by ``IncompleteData.summary`` from codes, and from what each column was taken for.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend._visible import visible
+from bayesmend.data.schema import ColumnRole
 from bayesmend.data.states import MISSING, Label, listing, quantity
 
 
@@ -64,6 +65,9 @@ class Summary:
     missing_markers : tuple of (str, int)
         The markers that stand for missing cells in a file, and in how many; empty for
         other tables and for cells that are no longer those of the file.
+    columns : tuple of ColumnRole
+        What each column of the table that was read is taken for, and why it is passed
+        through; empty for a table made of codes.
 
     Examples
     --------
@@ -92,6 +96,7 @@ class Summary:
     variables: tuple[VariableSummary, ...]
     missing_together: tuple[MissingTogether, ...]
     missing_markers: tuple[tuple[str, int], ...] = ()
+    columns: tuple[ColumnRole, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values, ready for JSON."""
@@ -103,6 +108,10 @@ class Summary:
             "n_distinct_rows": self.n_distinct_rows,
             "total_weight": self.total_weight,
             "missing_markers": dict(self.missing_markers),
+            "columns": [
+                {"name": column.name, "role": column.role, "reason": column.reason}
+                for column in self.columns
+            ],
             "variables": [
                 {
                     "name": variable.name,
@@ -135,7 +144,12 @@ class Summary:
             head.append(f"missing markers: {listing(shown)}")
         if self.total_weight is not None:
             head.append(f"total weight {self.total_weight:g}")
-        blocks = [head, _variable_lines(self), _together_lines(self.missing_together)]
+        blocks = [
+            head,
+            _variable_lines(self),
+            _role_lines(self),
+            _together_lines(self.missing_together),
+        ]
         return visible("\n\n".join("\n".join(lines) for lines in blocks if lines))
 
     def __repr__(self) -> str:
@@ -153,6 +167,7 @@ def summarize(
     codes: NDArray[np.uint8],
     weights: NDArray[np.float64] | None,
     marker_counts: tuple[tuple[str, int], ...] = (),
+    columns: tuple[ColumnRole, ...] = (),
 ) -> Summary:
     """Describe a coded table."""
     variables = []
@@ -176,6 +191,7 @@ def summarize(
         variables=tuple(variables),
         missing_together=together,
         missing_markers=marker_counts if is_as_read else (),
+        columns=columns,
     )
 
 
@@ -208,6 +224,29 @@ def _variable_lines(summary: Summary) -> list[str]:
         f"{name:<{width[0]}}  {missing:>{width[1]}}  {frequent:<{width[2]}}  {states}"
         for name, missing, frequent, states in rows
     ]
+
+
+def _role_lines(summary: Summary) -> list[str]:
+    """Say which columns are cut, and which ones are no variables."""
+    n_states = {v.name: len(v.states) for v in summary.variables}
+    cut = [
+        f"{column.name} ({n_states[column.name]})"
+        for column in summary.columns
+        if column.role == "cut" and column.name in n_states
+    ]
+    lines = [f"cut into intervals: {', '.join(cut)}"] if cut else []
+    by_reason: dict[str, list[str]] = {}
+    for column in summary.columns:
+        if column.role == "pass-through":
+            by_reason.setdefault(column.reason, []).append(column.name)
+    if by_reason:
+        parts = (f"{', '.join(names)} ({why})" for why, names in by_reason.items())
+        lines.append(f"passed through: {'; '.join(parts)}")
+    for role, word in (("drop", "dropped"), ("weights", "row weights")):
+        names = [column.name for column in summary.columns if column.role == role]
+        if names:
+            lines.append(f"{word}: {', '.join(names)}")
+    return lines
 
 
 def _together_lines(together: Sequence[MissingTogether]) -> list[str]:

@@ -142,17 +142,26 @@ class IncompleteData:
             Row weights, finite and >= 0, or the name of the column that holds them.
         columns : mapping or sequence of str, optional
             What some columns are: ``"model"``, ``"pass-through"`` or ``"drop"``, by
-            name; or the names of those to model, the others being passed through.
+            name; or the names of those to model, the others being passed through. By
+            default columns that cannot be modelled are passed through: without a value
+            or with one only, dates, identifiers, free text, mixed types and objects.
         discretize : "auto", mapping, Discretization or None, default="auto"
-            Numeric variables to cut into intervals, as in
-            :func:`fit_discretization`, or the rule of another table.
+            How numbers are cut into intervals. A mapping speaks for its variables:
+            a number of intervals, a way with that number, or cut points, as in
+            :func:`fit_discretization`; None keeps the numbers of a variable as states.
+            A ``Discretization`` is the rule of another table. All other variables are
+            ``"auto"``: more than 5 distinct numbers, unless each of at most
+            `max_numeric_states` occurs 10 times on average, are cut into intervals of
+            equal frequency, 2 to 8 of them as the rows allow. None cuts nothing.
         max_numeric_states : int, default=20
-            More distinct numbers than this are refused rather than taken as states.
+            The most distinct numbers that are states without being asked.
         normalise : bool, default=False
-            Whether labels that differ only in blanks or case are one.
+            Whether labels that differ only in blanks or case are one: the spelling
+            that is declared, or the most frequent, stands for all.
         missing : iterable of str, optional
-            Text that stands for a missing cell, compared without blanks around it.
-            None, NaN, NaT and null are always missing.
+            Text that stands for a missing cell, compared without blanks around it. By
+            default, in a text file or workbook, an empty cell, NA, NaN, nan, null,
+            None and ?; in memory, none. None, NaN, NaT and null are always missing.
         names : sequence of str, optional
             Names of the columns in place of the table's own. A file is then taken to
             have no header, unless ``header`` says so.
@@ -170,6 +179,11 @@ class IncompleteData:
             Name or number (from 0) of the sheet of a workbook; by default the first
             one that has cells.
 
+        Warns
+        -----
+        ReadingWarning
+            Once, with all that was guessed and the options that settle it.
+
         Raises
         ------
         DataError
@@ -177,7 +191,7 @@ class IncompleteData:
 
         Examples
         --------
-        >>> table = {"smoke": ["yes", "?", "no"], "age": [31, 58, 44]}
+        >>> table = {"smoke": ["yes", None, "no"], "age": [31, 58, 44]}
         >>> data = IncompleteData.from_table(
         ...     table, states={"smoke": ["no", "yes", "often"]}, discretize={"age": 2}
         ... )
@@ -315,9 +329,9 @@ class IncompleteData:
 
         Examples
         --------
-        >>> data = IncompleteData.from_table({"a": ["x", None], "b": ["u", "v"]})
-        >>> data.with_codes(np.zeros((2, 2), dtype=np.uint8)).to_table()
-        {'a': ['x', 'x'], 'b': ['u', 'u']}
+        >>> data = IncompleteData.from_table({"a": ["x", None, "y"], "b": [1, 2, 1]})
+        >>> data.with_codes(np.zeros((3, 2), dtype=np.uint8)).to_table()
+        {'a': ['x', 'x', 'x'], 'b': [1, 1, 1]}
         """
         if np.shape(codes) != self.codes.shape:
             message = (
@@ -370,7 +384,7 @@ class IncompleteData:
 
         Examples
         --------
-        >>> data = IncompleteData.from_table({"smoke": ["yes"], "cough": ["no"]})
+        >>> data = IncompleteData.from_table({"smoke": ["no", "yes"], "cough": [1, 2]})
         >>> data.index("cough")
         1
         >>> data.index("cogh")
@@ -400,8 +414,8 @@ class IncompleteData:
 
         Examples
         --------
-        >>> IncompleteData.from_table({"a": ["x", "NA"], "b": [2, 1]}).to_table()
-        {'a': ['x', None], 'b': [2, 1]}
+        >>> IncompleteData.from_table({"a": ["x", "y"], "b": [2, 1]}).to_table()
+        {'a': ['x', 'y'], 'b': [2, 1]}
         """
         check_choice("fill", fill, get_args(Fill))
         return restore_table(self.origin, self._contents, fill=fill)
@@ -445,7 +459,7 @@ class IncompleteData:
 
         Examples
         --------
-        >>> data = IncompleteData.from_table({"a": ["x", None], "b": [2, 1]})
+        >>> data = IncompleteData.from_table({"a": ["x", "y"], "b": [2, 1]})
         >>> data.to_pandas()["b"].tolist()
         [2, 1]
         """
@@ -463,9 +477,9 @@ class IncompleteData:
 
         Examples
         --------
-        >>> data = IncompleteData.from_table({"a": ["x", None], "b": [2, 1]})
+        >>> data = IncompleteData.from_table({"a": ["x", None, "y"], "b": [2, 1, 1]})
         >>> data.to_polars().rows()
-        [('x', 2), (None, 1)]
+        [('x', 2), (None, 1), ('y', 1)]
         """
         return self._as_frame("polars", fill)
 
@@ -554,9 +568,9 @@ class IncompleteData:
 
         Examples
         --------
-        >>> table = {"a": ["x", None, "x"], "b": ["u", "v", "u"]}
+        >>> table = {"a": ["x", None, "x", "y"], "b": ["u", "v", "u", "v"]}
         >>> IncompleteData.from_table(table).patterns()
-        Patterns(2 distinct rows of 3: 1 complete, 1 incomplete)
+        Patterns(3 distinct rows of 4: 2 complete, 1 incomplete)
         """
         return find_patterns(self.codes, self.weights)
 
@@ -565,12 +579,18 @@ class IncompleteData:
 
         Examples
         --------
-        >>> data = IncompleteData.from_table({"a": ["x", None], "b": ["u", "v"]})
+        >>> data = IncompleteData.from_table({"a": ["x", None, "y"], "b": [1, 2, 1]})
         >>> data.summary().to_dict()["n_complete_rows"]
-        1
+        2
         """
-        counts = self.origin.marker_counts
-        return summarize(self.names, self.states, self.codes, self.weights, counts)
+        return summarize(
+            self.names,
+            self.states,
+            self.codes,
+            self.weights,
+            self.origin.marker_counts,
+            () if self.schema is None else self.schema.columns,
+        )
 
     def __repr__(self) -> str:
         cells = quantity(self.n_missing, "missing cell")
@@ -609,7 +629,7 @@ def summary(table: Any, **reading: Unpack[Reading]) -> Summary:
 
     Examples
     --------
-    >>> summary({"a": ["x", None], "b": ["u", "v"]}).n_missing
+    >>> summary({"a": ["x", None, "y"], "b": ["u", "v", "u"]}).n_missing
     1
     """
     return IncompleteData.from_table(table, **reading).summary()

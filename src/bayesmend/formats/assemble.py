@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from bayesmend._limits import max_entries
 from bayesmend._warn import warn
-from bayesmend.data.encode import check_labels
-from bayesmend.data.states import Label
+from bayesmend.data.states import Label, check_labels
 from bayesmend.errors import DataError, ProbabilityWarning
 from bayesmend.formats.text import Source
 from bayesmend.graph.dag import Dag, find_cycle

@@ -14,15 +14,13 @@ from numpy.typing import NDArray
 
 from bayesmend._spelling import spell
 from bayesmend.data.csv import open_source
-from bayesmend.data.discretize import Discretization, cut_names
+from bayesmend.data.discretize import Discretization, fit_source
 from bayesmend.data.encode import Coder, GivenStates
 from bayesmend.data.reading import Reading, ReadingOptions
-from bayesmend.data.sources import is_missing
+from bayesmend.data.sources import Source, is_missing
 from bayesmend.data.states import (
     MISSING,
-    MISSING_MARKERS,
     Label,
-    check_markers,
     check_names,
     listing,
     position_of,
@@ -129,17 +127,10 @@ def read_for(
     absent = _absent(network, names, allow_absent)
     given = dict(zip(network.names, network.states, strict=True))
     present = [name for name in names if name in given]
-    missing = MISSING_MARKERS if options.missing is None else options.missing
-    markers = check_markers(missing)
+    markers = source.chosen_markers(options.missing)
     _check_markers({name: given[name] for name in present}, markers)
-    discretize: Any = None if options.discretize == "auto" else options.discretize
-    cut = cut_names(discretize)
-    if isinstance(discretize, Discretization):
-        # A rule of the training data may cut variables that were dropped since.
-        cut = tuple(name for name in cut if name in present)
-    for name in cut:
-        position_of(name, present)
-    coder = Coder(source, names, markers, cut, discretize)
+    source.prepare(names, markers, frozenset())
+    coder = Coder(source, _rule_for(source, present, options.discretize))
     extra = tuple(name for name in names if name not in given)
     passed = [names.index(name) for name in extra]
     rules = GivenStates(given, markers)
@@ -149,6 +140,20 @@ def read_for(
     columns, cells = _arranged(network, data)
     labels = (_SAME,) * network.n_vars
     return NewData(data, cells, columns, labels, extra, absent)
+
+
+def _rule_for(
+    source: Source, present: Sequence[str], discretize: Any
+) -> Discretization | None:
+    """Return where numbers are cut into the states of a network."""
+    if isinstance(discretize, Discretization):
+        return discretize
+    if not isinstance(discretize, Mapping):
+        return None
+    for name in discretize:
+        position_of(name, present)
+    cutting = {name: how for name, how in discretize.items() if how is not None}
+    return fit_source(source, cutting) if cutting else None
 
 
 def _from_data(network: Network, data: IncompleteData, allow_absent: bool) -> NewData:

@@ -20,10 +20,9 @@ from bayesmend._checks import check_integer, check_items
 from bayesmend._copies import frozen_in_copies
 from bayesmend._entrance import entrance
 from bayesmend._spelling import spell
-from bayesmend.data.encode import check_labels
 from bayesmend.data.reading import Reading
 from bayesmend.data.schema import Schema
-from bayesmend.data.states import Label, as_label, position_of
+from bayesmend.data.states import Label, as_label, check_labels, position_of
 from bayesmend.data.table import IncompleteData, require_complete
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.dag import Dag, check_dag

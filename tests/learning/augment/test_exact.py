@@ -408,6 +408,6 @@ def test_tables_beyond_memory_are_refused(monkeypatch):
 def test_a_column_without_a_value_needs_declared_states():
     table = {"a": ["x", "y"], "b": [None, None]}
     with pytest.raises(DataError, match="'b'"):
-        learn_exact(table)
+        learn_exact(table, columns=["a", "b"])
     data = IncompleteData.from_table(table, states={"b": ["u", "v"]})
     assert learn_exact(data).status == "optimal"

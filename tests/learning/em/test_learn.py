@@ -450,7 +450,7 @@ def test_enough_steps_are_no_warning():
 )
 def test_wrong_parameters_are_errors(options, message):
     with pytest.raises(ParameterError, match=message):
-        bm.learn_em({"a": ["x", None], "b": ["u", "v"]}, **options)
+        bm.learn_em({"a": ["x", None, "y"], "b": ["u", "v", "u"]}, **options)
 
 
 def test_an_empty_table_is_an_error():

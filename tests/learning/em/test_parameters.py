@@ -316,7 +316,7 @@ def test_a_start_that_rules_a_row_out_is_an_error():
         dag, (("x",), ("u", "v")), (np.ones((1, 1)), np.array([[1.0, 0.0]]))
     )
     with pytest.raises(DataError, match="a row is impossible under the network"):
-        bm.fit_parameters(dag, table, start=start)
+        bm.fit_parameters(dag, table, start=start, columns=["a", "b"])
 
 
 def test_a_prior_lifts_the_zeros_of_a_start():

@@ -1,0 +1,123 @@
+"""The one message about what was guessed when a table was read."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from bayesmend._spelling import spell
+from bayesmend.data.roles import Decision
+from bayesmend.data.states import Label, label_key, listing, quantity
+
+__all__ = ["doubtful_labels", "near_labels", "tell_aside", "tell_guesses"]
+
+_SHOWN = 6
+
+# Text that a survey may mean as an answer, but that mostly is none; "None" is not here.
+_DOUBTFUL = {"", "?", "na", "n/a", "nan", "null"}
+
+
+def near_labels(labels: Iterable[Label]) -> list[list[str]]:
+    """Group the labels that differ only in blanks or case.
+
+    Examples
+    --------
+    >>> near_labels(["yes", "no", "Yes "])
+    [['yes', 'Yes ']]
+    """
+    groups: dict[str, list[str]] = {}
+    for label in labels:
+        if isinstance(label, str):
+            groups.setdefault(label_key(label), []).append(label)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def doubtful_labels(labels: Iterable[Label]) -> list[str]:
+    """Return the labels that often stand for a missing cell.
+
+    Examples
+    --------
+    >>> doubtful_labels(["yes", "?", "None"])
+    ['?']
+    """
+    return [
+        label
+        for label in labels
+        if isinstance(label, str) and label.strip().lower() in _DOUBTFUL
+    ]
+
+
+def tell_guesses(
+    table: str,
+    decisions: Sequence[Decision],
+    n_intervals: Mapping[str, int],
+    near: Mapping[str, list[list[str]]],
+    doubtful: Mapping[str, list[str]],
+    notes: Iterable[str],
+) -> str:
+    """Say what was guessed, each line with the option that settles it.
+
+    Parameters
+    ----------
+    table : str
+        What the table is called.
+    decisions : sequence of Decision
+        What each column is.
+    n_intervals : mapping of str to int
+        Into how many intervals columns are cut.
+    near : mapping of str to list
+        By variable, labels that may be the same.
+    doubtful : mapping of str to list
+        By variable, labels that may stand for a missing cell.
+    notes : iterable of str
+        Sentences of others, without their full stops.
+    """
+    guessed = [decision for decision in decisions if decision.is_guess]
+    cut = [d.name for d in guessed if d.role == "cut"]
+    aside = [d for d in guessed if d.role == "pass-through"]
+    lines = [f"{note}." for note in notes]
+    if cut:
+        parts = [f"{name} ({n_intervals[name]})" for name in cut]
+        choose = spell("discretize", {cut[0]: 4})
+        lines.append(
+            f"numbers are cut into intervals: {listing(parts, _SHOWN)}. Choose how with"
+            f" {choose}."
+        )
+    if aside:
+        choose = spell("columns", {aside[0].name: "model"})
+        lines.append(
+            f"{quantity(len(aside), 'column')} passed through, not modelled:"
+            f" {tell_aside(aside)}. Choose with {choose}."
+        )
+    if near:
+        pairs = [
+            f"{' and '.join(map(repr, group))} of {name}"
+            for name, groups in near.items()
+            for group in groups
+        ]
+        lines.append(
+            f"labels differ only in blanks or case: {listing(pairs, _SHOWN)}. Join them"
+            f" with {spell('normalise', True)}."
+        )
+    if doubtful:
+        shown = [
+            f"{listing(map(repr, labels))} of {name}"
+            for name, labels in doubtful.items()
+        ]
+        markers = sorted(
+            {label.strip() for labels in doubtful.values() for label in labels}
+        )
+        lines.append(
+            f"labels that often stand for a missing cell: {listing(shown, _SHOWN)}. If"
+            f" they do, pass {spell('missing', markers)}."
+        )
+    if len(lines) == 1:
+        return f"{table}: {lines[0]}"
+    return f"{table} was read by guesses." + "".join(f"\n- {line}" for line in lines)
+
+
+def tell_aside(aside: Iterable[Decision]) -> str:
+    """List columns that are passed through, by reason."""
+    by_reason: dict[str, list[str]] = {}
+    for decision in aside:
+        by_reason.setdefault(decision.reason, []).append(decision.name)
+    return "; ".join(
+        f"{listing(names, _SHOWN)} ({reason})" for reason, names in by_reason.items()
+    )
