@@ -255,7 +255,7 @@ def test_memory_is_limited_on_request():
     network = bm.load_network("asia")
     with pytest.raises(InferenceError, match=r"a table of .* entries"):
         bm.marginals(network, empty_rows(network), max_memory=100)
-    bm.marginals(network, empty_rows(network), max_memory=10_000, n_threads=64)
+    bm.marginals(network, empty_rows(network), max_memory=10_000, n_threads=8)
 
 
 def test_memory_may_be_without_limit():
