@@ -14,7 +14,7 @@ ASAN_TESTS := tests/test_answers.py tests/test_score.py tests/data/test_csv.py t
   tests/network tests/structure tests/inference/test_posterior.py tests/learning/augment/test_bound.py
 ASAN_CHOICE := not slow and not ctrl_c and not time_limit and not in_time and not progress and not too_wide
 
-.PHONY: demo test test-slow lint format stubs dist smoke asan reproduce bench bench-augment bench-em preflight clean
+.PHONY: demo test test-slow lint format stubs dist smoke asan reproduce bench bench-augment bench-em bench-tables preflight clean
 
 demo: $(VENV)/.installed
 	$(BIN)/bayesmend demo --out demo
@@ -85,6 +85,9 @@ bench-augment: $(VENV)/.installed
 
 bench-em: $(VENV)/.installed $(VENV)/.peers
 	$(BIN)/python -m benchmarks.em
+
+bench-tables: $(VENV)/.installed
+	$(BIN)/python -m benchmarks.tables
 
 preflight:
 	@command -v $(PYTHON) >/dev/null || { \

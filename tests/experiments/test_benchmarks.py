@@ -6,7 +6,9 @@ from importlib import import_module
 
 import pytest
 from support.shared import ROOT
+from support.timing import within
 
+from benchmarks import tables
 from benchmarks.augment import __main__ as augment
 from benchmarks.augment.cases import CASES, experiment_of
 from benchmarks.cases import rows_of, run_case
@@ -47,15 +49,40 @@ def test_em_is_measured_beside_references_and_absent_peers(tmp_path, capsys):
 
 
 def test_cases_are_listed(capsys):
-    for command in (augment, em):
+    for command in (augment, em, tables):
         assert command.main(["--list"]) == 0
     listed = capsys.readouterr().out
-    assert all(name in listed for name in {*CASES, *em.CASES})
+    assert all(name in listed for name in {*CASES, *em.CASES, *tables.CASES})
+
+
+def test_made_up_tables_have_the_shapes_they_claim():
+    shapes = [(961, 6), (32_561, 15), (10_000, 54)]
+    cases = [case for case in tables.CASES.values() if case.make is not None]
+    for case, (n_rows, n_columns) in zip(cases, shapes, strict=True):
+        columns = case.make()
+        assert len(columns) == n_columns
+        assert {len(column) for column in columns.values()} == {n_rows}
+        assert set(case.cuts) <= set(columns)
+        n_missing = sum((column == "?").sum() for column in columns.values())
+        assert f"{100 * n_missing / (n_rows * n_columns):.1f} % missing" in case.about
+        again = case.make()
+        assert all((columns[name] == again[name]).all() for name in columns)
+
+
+def test_a_table_is_learned_in_time_and_memory(capsys):
+    # A guard against another order of magnitude: the figures are for the benchmark.
+    with within(3.0):
+        [row] = tables.run_all(["screening"])
+    assert (row["rows"], row["columns"], row["status"]) == (961, 6, "local optimum")
+    assert row["megabytes"] < 200
+    assert row["chosen"].startswith("em: a short search found no proof")
+    tables.show([row])
+    assert "screening: em: a short search found no proof" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     "name",
-    ["augment", "em", "speed", "speed.structure", "speed.growth"],
+    ["augment", "em", "speed", "speed.structure", "speed.growth", "tables"],
 )
 def test_a_benchmark_explains_its_options(name):
     command = [sys.executable, "-m", f"benchmarks.{name}", "--help"]

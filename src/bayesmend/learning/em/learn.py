@@ -255,10 +255,8 @@ def _learn_complete(
         cells=impute(network, data, n_threads=n_threads).cells,
         score=found.score,
         bound=found.bound,
-        certificate=(
-            Certificate.LOCAL
-            if found.certificate is Certificate.HEURISTIC and not found.stopped
-            else found.certificate
+        certificate=Certificate.of(
+            found.score, found.bound, is_local=not found.stopped
         ),
         stopped=found.stopped,
         method=method,
