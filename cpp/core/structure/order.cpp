@@ -336,9 +336,11 @@ OrderResult search_orders(const ParentLists& lists, const std::vector<Var>& star
   parallel_for(
       n_chains, n_threads, stop, [&](std::size_t chain, std::size_t) { run(chain); },
       Caller::waits);
+  // On a busy machine the time may be over before the first chain has begun.
+  if (results[0].choices.empty()) run(0);
   std::size_t best = 0;
   for (std::size_t c = 1; c < n_chains; ++c)
-    if (results[c].score > results[best].score) best = c;
+    if (!results[c].choices.empty() && results[c].score > results[best].score) best = c;
   OrderResult result = results[best];
   result.n_perturbations = 0;
   for (const auto& each : results) {
