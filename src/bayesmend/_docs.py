@@ -65,6 +65,16 @@ progress : bool or callable, optional
     max_numeric_states, normalise, missing, names, delimiter, decimal, encoding,
     header, sheet.
 """,
+    "fill_empty_rows": """\
+fill_empty_rows : bool, default=False
+    Whether to fill rows in which nothing is observed. Otherwise they stay missing in
+    the completed table; they are counted either way.
+""",
+    "unknown": """\
+unknown : {"error", "missing"}, default="error"
+    What to do with a label that the network does not know: raise an error, or take the
+    cell as missing. Even then the cell comes back as it was.
+""",
     "score": """\
 score : Score or str, default="bdeu"
     The rule, or its name: bdeu, k2, bic, aic or loglik.

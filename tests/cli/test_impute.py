@@ -151,7 +151,7 @@ def test_json_describes_what_was_done(with_id, tmp_path):
     assert set(facts) == {
         *("method", "inference", "n_rows", "n_imputed", "n_draws", "imputed"),
         *("mean_probability", "lowest_probability", "extra", "absent", "files"),
-        *("lowest_effective_samples", "seed", "version"),
+        *("lowest_effective_samples", "seed", "version", "unknown", "n_empty_rows"),
     }
 
 

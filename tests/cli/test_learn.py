@@ -204,6 +204,7 @@ def test_options_reach_the_search_and_the_result(holed, tmp_path):
         "restarts": 1,
         "solver": "auto",
         "gap": 0.5,
+        "fill_empty_rows": False,
         "time_limit": 20.0,
         "seed": 3,
         "required": [["asia", "xray"]],

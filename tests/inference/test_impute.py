@@ -1,6 +1,7 @@
 """Imputation: what is filled, what is kept, how sure; tables of every kind."""
 
 import csv
+import functools
 import gzip
 
 import numpy as np
@@ -16,6 +17,8 @@ from bayesmend.errors import DataError, InferenceError, ParameterError
 from bayesmend.inference.align import read_for
 
 METHODS = ["mpe", "marginal", "draw"]
+# Many of these rows are empty, to be filled from the network alone.
+impute = functools.partial(bm.impute, fill_empty_rows=True)
 
 WET = bm.Network(
     bm.Dag.from_arcs(["rain", "wet"], [("rain", "wet")]),
@@ -33,7 +36,7 @@ WET = bm.Network(
 def test_observed_cells_stay_and_holes_are_filled(method, case):
     network, rows = case
     data = table(network, possible(network, rows))
-    found = bm.impute(network, data, method=method, seed=1)
+    found = impute(network, data, method=method, seed=1)
     seen = data.codes != MISSING
     assert np.array_equal(found.completed.codes[seen], data.codes[seen])
     assert found.completed.is_complete
@@ -45,7 +48,7 @@ def test_observed_cells_stay_and_holes_are_filled(method, case):
 def test_cells_have_their_posterior_and_the_best_other_state(case):
     network, rows = case
     rows = possible(network, rows)
-    found = bm.impute(network, table(network, rows))
+    found = impute(network, table(network, rows))
     for cell in found.cells:
         v = network.names.index(cell.variable)
         p = oracle.hole_posterior(*plain(network), rows[cell.row], v)
@@ -62,7 +65,7 @@ def test_cells_have_their_posterior_and_the_best_other_state(case):
 def test_marginal_takes_the_most_probable_state_of_each_cell(case):
     network, rows = case
     rows = possible(network, rows)
-    for cell in bm.impute(network, table(network, rows), method="marginal").cells:
+    for cell in impute(network, table(network, rows), method="marginal").cells:
         v = network.names.index(cell.variable)
         p = oracle.hole_posterior(*plain(network), rows[cell.row], v)
         assert cell.probability == pytest.approx(max(p), abs=1e-9)
@@ -76,13 +79,13 @@ def test_joint_and_single_best_states_may_differ():
         ([[0.4, 0.6]], [[1, 0, 0], [0, 0.5, 0.5]]),
     )
     hole = {"a": [None], "b": [None]}
-    assert bm.impute(network, hole).to_table() == {"a": ["x"], "b": ["s"]}
-    single = bm.impute(network, hole, method="marginal").to_table()
+    assert impute(network, hole).to_table() == {"a": ["x"], "b": ["s"]}
+    single = impute(network, hole, method="marginal").to_table()
     assert single == {"a": ["y"], "b": ["s"]}
 
 
 def test_draws_are_tables_of_their_own():
-    found = bm.impute(WET, empty_rows(WET, 50), method="draw", n_draws=3, seed=1)
+    found = impute(WET, empty_rows(WET, 50), method="draw", n_draws=3, seed=1)
     assert (found.n_draws, len(found.cells)) == (3, 300)
     assert len({t.codes.tobytes() for t in found.tables}) == 3
     assert [found.to_table(k)["rain"] for k in range(3)] == [
@@ -93,7 +96,7 @@ def test_draws_are_tables_of_their_own():
         assert drawn.codes[cell.row, WET.names.index(cell.variable)] == (
             WET.states[WET.names.index(cell.variable)].index(cell.state)
         )
-    again = bm.impute(WET, empty_rows(WET, 50), method="draw", n_draws=3, seed=1)
+    again = impute(WET, empty_rows(WET, 50), method="draw", n_draws=3, seed=1)
     assert again.tables == found.tables
 
 
@@ -102,32 +105,32 @@ def test_more_draws_than_fit_into_memory_are_refused_before_any_work():
     for n_rows in (1, 1000):
         rows = empty_rows(WET, n_rows)
         with pytest.raises(InferenceError, match=message):
-            bm.impute(WET, rows, method="draw", n_draws=10**12)
+            impute(WET, rows, method="draw", n_draws=10**12)
         with pytest.raises(InferenceError, match=message):
             bm.draw_completions(WET, rows, n_draws=10**12)
     # Two cells a row, a byte each as drawn and as coded, and 34 in the list.
     n_bytes = 5 * 10 * 2 * (2 + 34)
     options = {"method": "draw", "n_draws": 5, "seed": 1}
     rows = empty_rows(WET, 10)
-    found = bm.impute(WET, rows, max_memory=n_bytes, **options)
+    found = impute(WET, rows, max_memory=n_bytes, **options)
     arrays = ("rows", "variables", "codes", "probabilities", "runners_up", "tables")
     listed = sum(getattr(found.cells, name).nbytes for name in arrays)
     assert listed + 2 * sum(t.codes.nbytes for t in found.tables) == n_bytes
     with pytest.raises(InferenceError, match=r"more than max_memory=3599. Ask for few"):
-        bm.impute(WET, rows, max_memory=n_bytes - 1, **options)
+        impute(WET, rows, max_memory=n_bytes - 1, **options)
     # One table is never refused for its size: the one given was as large.
-    assert bm.impute(WET, rows, method="draw", max_memory=500).completed.is_complete
+    assert impute(WET, rows, method="draw", max_memory=500).completed.is_complete
 
 
 def test_cells_come_by_table_row_and_column():
     rows = {"wet": [None, None], "rain": [None, None]}
-    found = bm.impute(WET, rows, method="draw", n_draws=2, seed=1)
+    found = impute(WET, rows, method="draw", n_draws=2, seed=1)
     places = [(cell.table, cell.row, cell.variable) for cell in found.cells]
     assert places == [(t, r, v) for t in (1, 2) for r in (0, 1) for v in rows]
 
 
 def test_cells_are_a_table_too():
-    found = bm.impute(WET, {"rain": ["yes", None], "wet": [None, "2"]})
+    found = impute(WET, {"rain": ["yes", None], "wet": [None, "2"]})
     columns = found.cells.to_dict()
     assert columns["row"] == [0, 1]
     assert columns["state"] == ["2", "yes"]
@@ -142,7 +145,7 @@ def test_cells_are_a_table_too():
 
 def test_a_single_state_has_no_runner_up():
     network = bm.Network(bm.Dag.from_arcs("a"), (("x",),), ([[1.0]],))
-    (cell,) = bm.impute(network, {"a": [None]}).cells
+    (cell,) = impute(network, {"a": [None]}).cells
     assert (cell.state, cell.probability, cell.runner_up) == ("x", 1.0, None)
 
 
@@ -155,8 +158,8 @@ def test_the_answer_does_not_depend_on_threads(n_threads):
         {"method": "draw", "n_draws": 2, "seed": 1},
         {"method": "marginal", "inference": "weighting", "n_samples": 500, "seed": 1},
     ):
-        one = bm.impute(network, data, n_threads=1, **options)
-        many = bm.impute(network, data, n_threads=n_threads, **options)
+        one = impute(network, data, n_threads=1, **options)
+        many = impute(network, data, n_threads=n_threads, **options)
         assert one.tables == many.tables
         assert np.array_equal(one.cells.probabilities, many.cells.probabilities)
 
@@ -167,7 +170,7 @@ def test_the_training_table_comes_back_with_its_weights():
         weights="n",
         columns={"rain": "model"},
     )
-    found = bm.impute(WET, data)
+    found = impute(WET, data)
     assert found.completed.weights.tolist() == [3, 4]
     assert found.to_table() == {"rain": ["no", "yes"], "n": [3, 4], "wet": ["0", "2"]}
 
@@ -190,7 +193,7 @@ def check_filled(columns):
 
 
 def test_a_mapping_keeps_its_other_columns():
-    found = bm.impute(WET, COLUMNS)
+    found = impute(WET, COLUMNS)
     assert (found.extra, found.absent) == (("id", "when"), ())
     assert found.completed.names == ("wet", "rain")
     result = found.to_table()
@@ -204,7 +207,7 @@ def test_a_pandas_frame_keeps_its_other_columns_types_and_index():
     frame = pd.DataFrame(COLUMNS, index=range(1000, 1400))
     frame["wet"] = frame["wet"].astype("category")
     before = frame.copy()
-    result = bm.impute(WET, frame).to_table()
+    result = impute(WET, frame).to_table()
     check_filled(result)
     pd.testing.assert_frame_equal(frame, before)
     pd.testing.assert_frame_equal(result[["id", "when"]], frame[["id", "when"]])
@@ -214,7 +217,7 @@ def test_a_pandas_frame_keeps_its_other_columns_types_and_index():
 def test_a_polars_frame_keeps_its_other_columns():
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame(COLUMNS)
-    result = bm.impute(WET, frame).to_table()
+    result = impute(WET, frame).to_table()
     check_filled(result.to_dict())
     assert result[["id", "when"]].equals(frame[["id", "when"]])
 
@@ -222,7 +225,7 @@ def test_a_polars_frame_keeps_its_other_columns():
 def test_an_arrow_table_keeps_its_other_columns():
     pa = pytest.importorskip("pyarrow")
     arrow = pa.table(COLUMNS)
-    result = bm.impute(WET, arrow).to_table()
+    result = impute(WET, arrow).to_table()
     check_filled(result.to_pydict())
     assert result.column("when").equals(arrow.column("when"))
 
@@ -232,9 +235,9 @@ def test_an_array_names_its_columns_by_position():
         bm.Dag.from_arcs(["x0", "x2"]), ((0, 1), (0, 1)), ([[0.9, 0.1]],) * 2
     )
     array = np.array([[1.0, 7.5, np.nan], [np.nan, 8.5, 1.0]])
-    result = bm.impute(network, array).to_table()
+    result = impute(network, array).to_table()
     assert result.tolist() == [[1, 7.5, 0], [0, 8.5, 1]]
-    plain_array = bm.impute(network, np.ma.masked_invalid(array)).to_table()
+    plain_array = impute(network, np.ma.masked_invalid(array)).to_table()
     assert plain_array.tolist() == [[1, 7.5, 0], [0, 8.5, 1]]
 
 
@@ -260,7 +263,7 @@ def filled_frame(kind, states, values, dtype, extra):
             dtype = pa.dictionary(pa.int8(), pa.int8())
         columns = {"x": pa.array(values, type=dtype)}
         frame = pa.table(columns | ({"id": ["a"] * len(values)} if extra else {}))
-    found = bm.impute(one_variable(*states), frame)
+    found = impute(one_variable(*states), frame)
     column = found.to_table()["x"]
     alone = found.completed.to_table()["x"]
     assert str(column_type(alone)) == str(column_type(column))
@@ -340,7 +343,7 @@ def test_numbers_stay_numbers_where_a_state_needs_a_wider_type(
 )
 def test_an_array_holds_states_longer_than_its_own(array, states, filled):
     network = bm.Network(bm.Dag.from_arcs(["x0"]), (states,), ([[0.2, 0.8]],))
-    result = bm.impute(network, array, missing=["?"]).to_table()
+    result = impute(network, array, missing=["?"]).to_table()
     assert result[:, 0].tolist() == [states[0], filled]
 
 
@@ -353,7 +356,7 @@ def csv_file(tmp_path):
 
 
 def test_a_file_keeps_its_other_columns_letter_by_letter(csv_file, tmp_path):
-    found = bm.impute(WET, csv_file)
+    found = impute(WET, csv_file)
     out = tmp_path / "out.csv"
     found.write_csv(out)
     lines = ["id,wet,note,rain", 'r1,2," a ""b"", ",yes', "r2,0,,no", "r3,0,?,no"]
@@ -374,7 +377,7 @@ def test_awkward_text_of_other_columns_comes_back(tmp_path, rows):
         writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
         writer.writerow(header)
         writer.writerows(["", *row[1:-1], "2"] for row in cells)
-    bm.impute(WET, path).write_csv(out)
+    impute(WET, path).write_csv(out)
     with out.open(newline="", encoding="utf-8") as file:
         found = oracle.parse_delimited(file.read(), ",")
     assert found == [header, *(["yes", *row[1:-1], "2"] for row in cells)]
@@ -383,7 +386,7 @@ def test_awkward_text_of_other_columns_comes_back(tmp_path, rows):
 def test_a_stray_carriage_return_is_kept_in_its_field(tmp_path):
     path = tmp_path / "in.csv"
     path.write_bytes(b"id,rain,wet\na\rb,,2\nc,,0\n")
-    bm.impute(WET, path).write_csv(tmp_path / "out.csv")
+    impute(WET, path).write_csv(tmp_path / "out.csv")
     expected = b'id,rain,wet\n"a\rb",yes,2\nc,no,0\n'
     assert (tmp_path / "out.csv").read_bytes() == expected
 
@@ -391,7 +394,7 @@ def test_a_stray_carriage_return_is_kept_in_its_field(tmp_path):
 def test_a_packed_file_without_other_columns_is_written_as_read(tmp_path):
     path = tmp_path / "rows.tsv.gz"
     path.write_bytes(gzip.compress(b"rain\twet\nyes\t\n\t0\n"))
-    bm.impute(WET, path).write_csv(tmp_path / "out.tsv")
+    impute(WET, path).write_csv(tmp_path / "out.tsv")
     assert (tmp_path / "out.tsv").read_text() == "rain\twet\nyes\t2\nno\t0\n"
 
 
@@ -399,7 +402,7 @@ def test_more_identifiers_than_a_variable_has_states_are_kept(tmp_path):
     path, out = tmp_path / "rows.csv", tmp_path / "out.csv"
     lines = [f"{k},{'yes' if k % 2 else ''},{k % 3}" for k in range(5000)]
     path.write_text("\n".join(["id,rain,wet", *lines]) + "\n")
-    bm.impute(WET, path).write_csv(out)
+    impute(WET, path).write_csv(out)
     rows = [line.split(",") for line in out.read_text().splitlines()[1:]]
     assert [row[0] for row in rows] == [str(k) for k in range(5000)]
     assert [row[2] for row in rows] == [str(k % 3) for k in range(5000)]
@@ -410,7 +413,7 @@ def test_a_frame_with_other_columns_is_written_as_text(tmp_path):
     pl = pytest.importorskip("polars")
     path, out = tmp_path / "rows.parquet", tmp_path / "out.csv"
     pl.DataFrame(COLUMNS).head(4).write_parquet(path)
-    bm.impute(WET, path).write_csv(out)
+    impute(WET, path).write_csv(out)
     assert out.read_text().splitlines() == [
         "id,wet,when,rain",
         "r0,2,1.5,yes",
@@ -424,7 +427,7 @@ def test_a_frame_with_other_columns_is_written_as_text(tmp_path):
 
 
 def test_numbers_and_text_match_and_keep_the_type_of_the_table():
-    found = bm.impute(WET, {"rain": ["yes", "no"], "wet": [None, 1]})
+    found = impute(WET, {"rain": ["yes", "no"], "wet": [None, 1]})
     assert found.to_table() == {"rain": ["yes", "no"], "wet": [2, 1]}
     assert found.completed.states == (("no", "yes"), (0, 1, 2))
 
@@ -433,14 +436,14 @@ def test_booleans_match_their_text():
     network = bm.Network(
         bm.Dag.from_arcs("ab"), (("False", "True"),) * 2, ([[0.2, 0.8]],) * 2
     )
-    found = bm.impute(network, {"a": [None, False], "b": [None, "False"]}).to_table()
+    found = impute(network, {"a": [None, False], "b": [None, "False"]}).to_table()
     assert found == {"a": [True, False], "b": ["True", "False"]}
 
 
 def test_states_that_the_data_lack_are_added_after_their_own():
     rows = {"rain": ["yes", "yes"], "wet": ["0", None]}
     data = bm.IncompleteData.from_table(rows, columns=list(rows))
-    found = bm.impute(WET, data)
+    found = impute(WET, data)
     assert found.completed.states == (("yes", "no"), ("0", "1", "2"))
     assert found.to_table() == {"rain": ["yes", "yes"], "wet": ["0", "2"]}
 
@@ -450,7 +453,7 @@ def test_the_order_of_variables_and_states_does_not_matter(labels, names):
     rows = {"rain": ["yes", None], "wet": [None, "2"]}
     states = {"rain": labels, "wet": ["2", "0"]}
     data = bm.IncompleteData.from_table({n: rows[n] for n in names}, states=states)
-    assert bm.impute(WET, data).to_table() == {"rain": ["yes"] * 2, "wet": ["2"] * 2}
+    assert impute(WET, data).to_table() == {"rain": ["yes"] * 2, "wet": ["2"] * 2}
 
 
 def test_other_variables_of_a_coded_table_keep_their_holes():
@@ -458,7 +461,7 @@ def test_other_variables_of_a_coded_table_keep_their_holes():
         {"other": ["a", None], "rain": [None, "no"], "wet": ["2", "0"]},
         columns=["other", "rain", "wet"],
     )
-    found = bm.impute(WET, data)
+    found = impute(WET, data)
     assert found.extra == ("other",)
     assert found.to_table() == {
         "other": ["a", None],
@@ -479,8 +482,8 @@ def test_variables_that_the_table_lacks_are_added_when_allowed(kind):
     }
     given = as_kind[kind]()
     with pytest.raises(DataError, match="lacks 1 of the 2 variables of the network: r"):
-        bm.impute(WET, given)
-    found = bm.impute(WET, given, allow_absent=True)
+        impute(WET, given)
+    found = impute(WET, given, allow_absent=True)
     assert found.absent == ("rain",)
     result = found.to_table()
     columns = {"arrow": "to_pydict", "polars": "to_dict"}.get(kind)
@@ -501,10 +504,10 @@ def test_numbers_are_cut_as_the_training_data_were():
     )
     rows = {"age": [12.0, 40.0, None], "job": [None, None, "yes"]}
     for how in (rule, {"age": [18, 65]}):
-        found = bm.impute(network, rows, discretize=how)
+        found = impute(network, rows, discretize=how)
         assert found.to_table()["job"] == ["no", "yes", "yes"]
         assert found.to_table()["age"] == [12.0, 40.0, 40.0]
-        labels = bm.impute(network, rows, discretize=how, fill="interval").to_table()
+        labels = impute(network, rows, discretize=how, fill="interval").to_table()
         assert labels["age"] == ["<=18", "18<x<=65", "18<x<=65"]
 
 
@@ -564,28 +567,28 @@ def test_numbers_are_cut_as_the_training_data_were():
 )
 def test_what_cannot_be_imputed_is_refused(rows, options, error, message):
     with pytest.raises(error, match=message):
-        bm.impute(WET, rows, **options)
+        impute(WET, rows, **options)
 
 
 def test_an_unknown_label_of_coded_data_is_named_with_its_row():
     data = bm.IncompleteData.from_table({"rain": ["no", "maybe"], "wet": ["0", "1"]})
     message = r"variable 'rain' has no state 'maybe' in row 1. Its states: no, yes."
     with pytest.raises(DataError, match=message):
-        bm.impute(WET, data)
+        impute(WET, data)
 
 
 def test_an_unknown_label_of_a_file_is_named_with_its_line(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("rain,wet\nno,\nmaybe,\n")
     with pytest.raises(DataError, match=r"no state 'maybe' in line 3 of rows.csv. Its"):
-        bm.impute(WET, path)
+        impute(WET, path)
 
 
 def test_a_category_that_no_row_uses_does_not_matter():
     pd = pytest.importorskip("pandas")
     rain = pd.Categorical([None, "no"], categories=["never", "no", "yes"])
     frame = pd.DataFrame({"rain": rain, "wet": ["2", "0"]})
-    assert list(bm.impute(WET, frame).to_table()["rain"]) == ["yes", "no"]
+    assert list(impute(WET, frame).to_table()["rain"]) == ["yes", "no"]
 
 
 def test_what_is_read_for_a_network_keeps_its_place():
@@ -596,10 +599,10 @@ def test_what_is_read_for_a_network_keeps_its_place():
 
 
 def test_a_summary_is_plain_for_json():
-    facts = bm.impute(WET, COLUMNS).to_dict()
+    facts = impute(WET, COLUMNS).to_dict()
     assert facts["n_imputed"] == sum(facts["imputed"].values()) == 400
     assert facts["imputed"] == {"rain": 200, "wet": 200}
     assert 0 < facts["lowest_probability"] < facts["mean_probability"] < 1
     assert (facts["extra"], facts["absent"]) == (["id", "when"], [])
-    full = bm.impute(WET, {"rain": ["no"], "wet": ["0"]}).to_dict()
+    full = impute(WET, {"rain": ["no"], "wet": ["0"]}).to_dict()
     assert (full["n_imputed"], full["mean_probability"]) == (0, None)

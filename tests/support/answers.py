@@ -35,7 +35,7 @@ def plain(options):
 
 
 def learn(data, **options):
-    return bm.learn(data, **plain(options))
+    return bm.learn(data, fill_empty_rows=True, **plain(options))
 
 
 def learn_exact(data, **options):
@@ -95,7 +95,7 @@ def fit_parameters(dag, data, **options):
 
 
 def impute(network, data, *, fill="mpe", **options):
-    return bm.impute(network, data, method=fill, **options)
+    return bm.impute(network, data, method=fill, fill_empty_rows=True, **options)
 
 
 def marginals(network, data, *, inference="exact", **options):
@@ -756,7 +756,7 @@ CSV = "a,b,c\nx,1,0.5\ny,,1.5\nx,2,NA\n,1,2.5\ny,2,3.5\nx,1,0.25\n"
 def csv_through(folder, **options):
     (folder / "in.csv").write_text(CSV)
     data = bm.IncompleteData.from_csv(folder / "in.csv", **options)
-    data.write_csv(folder / "out.csv")
+    data.write_csv(folder / "out.csv", fill="interval")
     return codes_of(data) + " " + digest((folder / "out.csv").read_text())
 
 

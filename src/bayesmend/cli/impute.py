@@ -8,6 +8,7 @@ from bayesmend import __version__
 from bayesmend._files import write_text
 from bayesmend._formulas import without_formulas
 from bayesmend.cli.options import (
+    EMPTY_ROWS,
     Force,
     Json,
     MaxMemory,
@@ -17,6 +18,7 @@ from bayesmend.cli.options import (
     Seed,
     Threads,
     defaults_of,
+    empty_rows_in_words,
     flag,
     option,
     read_net,
@@ -92,6 +94,19 @@ def impute(
             "Add variables that the table lacks, as missing in every row.",
         ),
     ] = _default.allow_absent,
+    unknown: Annotated[
+        str,
+        option(
+            "NAME",
+            "Labels that the network does not know: error, or missing (they are "
+            "written as they are).",
+        ),
+    ] = _default.unknown,
+    fill: Annotated[
+        str,
+        option("NAME", "Numbers that were cut: filled with a number, or an interval."),
+    ] = _default.fill,
+    fill_empty_rows: Annotated[bool, EMPTY_ROWS] = _default.fill_empty_rows,
     seed: Seed = None,
     n_threads: Threads = _default.n_threads,
     max_memory: MaxMemory = _default.max_memory,
@@ -121,6 +136,9 @@ def impute(
             inference=inference,  # type: ignore[arg-type]
             n_samples=n_samples,
             allow_absent=allow_absent,
+            unknown=unknown,  # type: ignore[arg-type]
+            fill=fill,  # type: ignore[arg-type]
+            fill_empty_rows=fill_empty_rows,
             n_threads=n_threads,
             max_memory=max_memory,
             **rows.options(),
@@ -133,7 +151,7 @@ def impute(
             write_through(output, write)
         if listed is not None:
             write_through(cells, partial(write_text, text=listed))
-    _tell(found)
+    _tell(found, is_filled=fill_empty_rows)
     if json:
         files = [str(output) for output in outputs]
         facts = {"files": files, "seed": seed, "version": __version__}
@@ -152,11 +170,16 @@ def _outputs(out: Path | None, n_draws: int) -> list[Path | None]:
     return [out.with_name(f"{stem}-{k}{dot}{rest}") for k in range(1, n_draws + 1)]
 
 
-def _tell(found: Imputation) -> None:
+def _tell(found: Imputation, *, is_filled: bool) -> None:
     if found.extra:
         note(f"kept as they are, unknown to the network: {listing(found.extra)}")
     if found.absent:
         note(f"added, missing in the table: {listing(found.absent)}")
+    for name, count in found.unknown.items():
+        labels = quantity(count, "label")
+        note(f"{labels} of {name} unknown to the network, taken as missing")
+    if found.n_empty_rows and not is_filled:
+        note(empty_rows_in_words(found.n_empty_rows))
     p = found.cells.probabilities
     if p is not None and len(p):
         n_cells = quantity(len(p) // found.n_draws, "cell")

@@ -8,12 +8,14 @@ from typing import Annotated, Any
 from bayesmend import __version__
 from bayesmend._formulas import without_formulas
 from bayesmend.cli.options import (
+    EMPTY_ROWS,
     MEMORY,
     Folder,
     Reading,
     SafeCsv,
     Search,
     defaults_of,
+    empty_rows_in_words,
     option,
 )
 from bayesmend.cli.terminal import end_interrupted, json_text, note, print_json, say
@@ -89,6 +91,7 @@ def learn(
     ] = _default.gap,
     max_memory: Annotated[float | None, MEMORY] = _default.max_memory,
     safe_csv: SafeCsv = False,
+    fill_empty_rows: Annotated[bool, EMPTY_ROWS] = _default.fill_empty_rows,
     reading: Reading,
 ) -> None:
     """Learn a network from a table with missing cells, and mend the table.
@@ -105,6 +108,7 @@ def learn(
         "restarts": restarts,
         "solver": solver,
         "gap": gap,
+        "fill_empty_rows": fill_empty_rows,
     }
     arguments = search.arguments()
     data = reading.table()
@@ -114,6 +118,8 @@ def learn(
         folder.write(files_of(result, facts, missing=reading.markers))
     if "note" in result.detail:
         note(result.detail["note"])
+    if result.n_empty_rows and not fill_empty_rows:
+        note(empty_rows_in_words(result.n_empty_rows))
     if folder.json:
         print_json(facts)
     else:

@@ -28,7 +28,7 @@ from bayesmend.cli.terminal import (
     network_suffix,
     remember_debug,
 )
-from bayesmend.data.states import MISSING_MARKERS, Label
+from bayesmend.data.states import MISSING_MARKERS, Label, quantity
 from bayesmend.data.table import IncompleteData
 from bayesmend.datasets import available_networks, load_network
 from bayesmend.errors import ParameterError
@@ -39,6 +39,7 @@ from bayesmend.learning.learn import learn
 from bayesmend.network.network import Network
 
 __all__ = [
+    "EMPTY_ROWS",
     "MEMORY",
     "Debug",
     "Folder",
@@ -54,6 +55,7 @@ __all__ = [
     "TableOut",
     "Threads",
     "defaults_of",
+    "empty_rows_in_words",
     "flag",
     "option",
     "pair",
@@ -93,6 +95,15 @@ def flag(name: str, help: str, **more: Any) -> Any:
     return typer.Option(name, help=help, **more)
 
 
+def empty_rows_in_words(n_rows: int) -> str:
+    """Say that rows were left alone, and how they would not be."""
+    rows = quantity(n_rows, "row")
+    return (
+        f"{rows} without any observed cell left missing; pass --fill-empty-rows to "
+        "fill them"
+    )
+
+
 def samples(default: int) -> Any:
     """Declare the number of samples, which the library takes ``None`` for."""
     return option(
@@ -105,6 +116,7 @@ MEMORY = option(
     f"Limit of the tables of exact inference; {MAX_MEMORY / 2**30:g} GiB by default.",
     show_default=False,
 )
+EMPTY_ROWS = flag("--fill-empty-rows", "Fill rows in which nothing is observed, too.")
 MaxMemory = Annotated[float, MEMORY]
 Net = Annotated[
     str,

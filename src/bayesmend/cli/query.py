@@ -38,7 +38,9 @@ def query(
             "--target",
         ),
     ] = None,
-    given: Annotated[list[str] | None, repeated("NAME=STATE", "What is known")] = None,
+    given: Annotated[
+        list[str] | None, repeated("NAME=STATE", "What is known; age=45 for a number")
+    ] = None,
     joint: Annotated[
         bool, flag("--joint", "Show the joint distribution, too.")
     ] = _default.joint,

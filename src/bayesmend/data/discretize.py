@@ -101,6 +101,19 @@ class Discretization:
             tuple(numbers for rule in rules for numbers in rule.numbers),
         )
 
+    def only(self, names: Iterable[str]) -> Self | None:
+        """Return the part of the rule that is for some variables; None of none."""
+        wanted = set(names)
+        kept = [k for k, name in enumerate(self.names) if name in wanted]
+        if not kept:
+            return None
+        return replace(
+            self,
+            names=tuple(self.names[k] for k in kept),
+            cuts=tuple(self.cuts[k] for k in kept),
+            numbers=tuple(self.numbers[k] for k in kept),
+        )
+
     def labels(self, name: str) -> tuple[str, ...]:
         """Return the intervals of a variable as text, in ascending order."""
         numbers = self.numbers_of(name)

@@ -34,6 +34,7 @@ from bayesmend.data.states import (
     as_label,
     check_labels,
     is_number_text,
+    label_key,
     listing,
     match_states,
     number_of_text,
@@ -278,7 +279,9 @@ class Coder:
         source, at = self.source, self.weight_at
         # The labels of a file tell all there is of columns that are not cut.
         is_cut = not self.cut.isdisjoint(positions)
-        is_needed = source.kind != "text" or is_cut or bool(passed)
+        # Labels that are joined, or read for a network, may differ from those there.
+        is_matched = self.asked is None or self.asked.normalise
+        is_needed = source.kind != "text" or is_cut or bool(passed) or is_matched
         if is_needed:
             source.hold()
         return Origin(
@@ -334,6 +337,10 @@ class GivenStates:
 
     known: Mapping[str, tuple[Label, ...]]
     markers: frozenset[str]
+    normalise: bool = False
+    """Whether a label may differ in blanks or case, too."""
+    unknown: dict[str, set[Label]] | None = None
+    """Where to note, by variable, labels that are no states; None makes them errors."""
 
     def choose(self, column: Column, place: Place) -> Coding:
         """Return the states as the column writes them, and the code of each value."""
@@ -341,12 +348,31 @@ class GivenStates:
             raise DataError(column.trouble)
         known, values = self.known[column.name], column.values
         table = match_states(known, values)[: len(values)]
+        if self.normalise:
+            self._match_near(known, values, table)
         for k in np.flatnonzero(table == MISSING).tolist():
-            if not is_missing(values[k], self.markers):
-                where = place(column, k)
-                if where or column.kind != "category":
-                    raise unknown_label(column.name, known, values[k], where)
+            if is_missing(values[k], self.markers):
+                continue
+            if self.unknown is not None:
+                self.unknown.setdefault(column.name, set()).add(values[k])
+                continue
+            where = place(column, k)
+            if where or column.kind != "category":
+                raise unknown_label(column.name, known, values[k], where)
         return own_labels(known, column), table
+
+    def _match_near(
+        self,
+        known: tuple[Label, ...],
+        values: Sequence[Label],
+        table: NDArray[np.uint8],
+    ) -> None:
+        """Give the code of a state to labels that differ from it in blanks or case."""
+        near = {label_key(str(label)): code for code, label in enumerate(known)}
+        for k in np.flatnonzero(table == MISSING).tolist():
+            text = values[k]
+            if isinstance(text, str) and not is_missing(text, self.markers):
+                table[k] = near.get(label_key(text), MISSING)
 
     def intervals(self, name: str, labels: tuple[Label, ...]) -> Coding:
         """Return the states and the code of each interval, which must be one."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayesmend._columns import in_columns
 from bayesmend._entrance import entrance
+from bayesmend.data.alike import read_alike
 from bayesmend.data.states import MISSING, Label, quantity
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError
@@ -256,12 +257,7 @@ def compare_mended(data: Any, completed: Any) -> MendedSummary:
     ()
     """
     before = IncompleteData.from_table(data)
-    states = {name: list(labels) for name, labels in _labels(before)}
-    after = (
-        completed
-        if isinstance(completed, IncompleteData)
-        else IncompleteData.from_table(completed, states=states)
-    )
+    after = read_alike(before, completed)
     if (before.names, before.states) != (after.names, after.states):
         msg = "the completed table must have the variables and states of the data."
         raise DataError(msg)
@@ -272,10 +268,6 @@ def compare_mended(data: Any, completed: Any) -> MendedSummary:
         )
         raise DataError(msg)
     return compare_cells(after, before.missing_mask)
-
-
-def _labels(data: IncompleteData) -> list[tuple[str, tuple[Label, ...]]]:
-    return list(zip(data.names, data.states, strict=True))
 
 
 def compare_cells(

@@ -15,6 +15,7 @@ from bayesmend._files import PathLike, write_text
 from bayesmend._formulas import as_field
 from bayesmend._spelling import spell
 from bayesmend._warn import warn
+from bayesmend.data.alike import read_alike
 from bayesmend.data.states import MISSING, Label, match_states
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError, ParameterError, ShortfallWarning
@@ -157,10 +158,8 @@ class Hidden:
     def _recovered(self, completed: Any) -> NDArray[np.bool_]:
         """Tell for each hidden cell whether `completed` holds its true label."""
         touched = np.unique(self.variables).tolist()
-        states = {self.data.names[v]: self.data.states[v] for v in touched}
-        other = completed
-        if not isinstance(other, IncompleteData):
-            other = IncompleteData.from_table(completed, states=states)
+        names = [self.data.names[v] for v in touched]
+        other = read_alike(self.data, completed, only=names)
         if other.n_rows != self.data.n_rows:
             message = (
                 f"the completed table has {other.n_rows} rows, but the incomplete one "

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import check_choice
 from bayesmend._spelling import spell
+from bayesmend.data.alike import are_states
 from bayesmend.data.csv import open_source
 from bayesmend.data.discretize import Discretization, fit_source
 from bayesmend.data.encode import Coder, GivenStates
@@ -21,8 +23,10 @@ from bayesmend.data.sources import Source, is_missing
 from bayesmend.data.states import (
     MISSING,
     Label,
+    as_label,
     check_names,
     listing,
+    match_states,
     position_of,
 )
 from bayesmend.data.table import IncompleteData
@@ -30,7 +34,9 @@ from bayesmend.errors import DataError
 from bayesmend.network.match import extend_states, recode
 from bayesmend.network.network import Network, check_network
 
-__all__ = ["NewData", "read_for"]
+__all__ = ["NewData", "Unknown", "read_for"]
+
+Unknown = Literal["error", "missing"]
 
 _SAME = np.arange(MISSING + 1, dtype=np.uint8)  # each code stands for itself
 
@@ -55,6 +61,9 @@ class NewData:
         Columns of the table that the network does not know.
     absent : tuple of str
         Variables of the network that the table does not have.
+    unknown : ndarray of bool, shape (n_vars, n_rows), optional
+        Cells with a label that the network does not know, in its order. They are
+        missing in ``cells`` and never filled. None where there is none.
     """
 
     data: IncompleteData
@@ -63,33 +72,66 @@ class NewData:
     labels: tuple[NDArray[np.uint8], ...]
     extra: tuple[str, ...]
     absent: tuple[str, ...]
+    unknown: NDArray[np.bool_] | None = None
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return int(self.cells.shape[1])
 
+    @property
+    def empty_rows(self) -> NDArray[np.bool_]:
+        """Whether nothing that the network knows is observed, per row."""
+        is_empty: NDArray[np.bool_] = (self.cells == MISSING).all(axis=0)
+        return is_empty
+
+    def fillable(self, *, fill_empty_rows: bool = True) -> NDArray[np.bool_]:
+        """Tell which cells are to be filled, shape (n_vars, n_rows)."""
+        is_missing: NDArray[np.bool_] = self.cells == MISSING
+        if self.unknown is not None:
+            is_missing &= ~self.unknown
+        if not fill_empty_rows:
+            is_missing &= ~self.empty_rows
+        return is_missing
+
+    def count_unknown(self, names: Sequence[str]) -> dict[str, int]:
+        """Count the labels that the network does not know, by variable."""
+        if self.unknown is None:
+            return {}
+        counts = self.unknown.sum(axis=1).tolist()
+        return {name: n for name, n in zip(names, counts, strict=True) if n}
+
     def completed(
-        self, cells: NDArray[np.uint8], draw: tuple[int, ...] | None = None
+        self,
+        cells: NDArray[np.uint8],
+        *,
+        fillable: NDArray[np.bool_] | None = None,
+        draw: tuple[int, ...] | None = None,
     ) -> IncompleteData:
         """Fill missing cells from cells in the codes of the network; keep all else.
 
         With a ``draw``, numbers are those of that draw instead of medians.
         """
         codes = self.data.codes.copy(order="F")
-        for i in np.flatnonzero((self.cells == MISSING).any(axis=1)).tolist():
-            column, hole = self.columns[i], self.cells[i] == MISSING
+        holes = self.fillable() if fillable is None else fillable
+        for i in np.flatnonzero(holes.any(axis=1)).tolist():
+            column, hole = self.columns[i], holes[i]
             codes[hole, column] = self.labels[i][cells[i, hole]]
         codes.flags.writeable = False
         data = self.data.with_codes(codes)
         return replace(data, origin=replace(data.origin, draw=draw))
 
     def all_completed(
-        self, filled: NDArray[np.uint8], key: int | None
+        self,
+        filled: NDArray[np.uint8],
+        key: int | None,
+        fillable: NDArray[np.bool_] | None = None,
     ) -> tuple[IncompleteData, ...]:
         """Complete the table several times, with a key for the draws of numbers."""
         return tuple(
-            self.completed(cells, None if key is None else (key, number))
+            self.completed(
+                cells, fillable=fillable, draw=None if key is None else (key, number)
+            )
             for number, cells in enumerate(filled)
         )
 
@@ -99,13 +141,15 @@ def read_for(
     table: Any,
     *,
     allow_absent: bool = False,
+    unknown: Unknown = "error",
     **reading: Unpack[Reading],
 ) -> NewData:
     """Read a table for a network.
 
     Variables are matched by name and states by label; a label that differs in type
     only (``1`` and ``"1"``) matches when no other does. A column may be missing
-    throughout: the network knows its states.
+    throughout: the network knows its states. Numbers are cut as those of the table
+    that the network was learned from.
 
     Examples
     --------
@@ -117,46 +161,148 @@ def read_for(
     (IncompleteData(1 row, 8 variables, 8 missing cells), ('id',))
     """
     check_network(network)
+    check_choice("unknown", unknown, get_args(Unknown))
     if isinstance(table, IncompleteData):
         # Which refuses what cannot change a table that is read already.
         table = IncompleteData.from_table(table, **reading)
-        return _from_data(network, table, allow_absent)
+        if _has_other_cuts(network, table):
+            return _read_again(network, table, allow_absent, unknown)
+        return _from_data(network, table, allow_absent, unknown)
     options = ReadingOptions(**reading)
     source = open_source(table, options.file)
     names = check_names(source.headers, options.names)
+    return _from_source(network, source, names, allow_absent, unknown, options)
+
+
+def _from_source(
+    network: Network,
+    source: Source,
+    names: tuple[str, ...],
+    allow_absent: bool,
+    unknown: Unknown,
+    options: ReadingOptions,
+) -> NewData:
     absent = _absent(network, names, allow_absent)
     given = dict(zip(network.names, network.states, strict=True))
     present = [name for name in names if name in given]
     markers = source.chosen_markers(options.missing)
     _check_markers({name: given[name] for name in present}, markers)
     source.prepare(names, markers, frozenset())
-    coder = Coder(source, _rule_for(source, present, options.discretize))
+    rule = _rule_for(network, source, present, options.discretize)
+    coder = Coder(source, rule)
     extra = tuple(name for name in names if name not in given)
     passed = [names.index(name) for name in extra]
-    rules = GivenStates(given, markers)
+    odd: dict[str, set[Label]] | None = {} if unknown == "missing" else None
+    normalise = options.normalise or (
+        network.schema is not None and network.schema.normalise
+    )
+    rules = GivenStates(given, markers, normalise, odd)
     data = IncompleteData(*coder.code(present, rules, passed=passed))
     if absent:
         data = _with_absent(network, data, absent)
     columns, cells = _arranged(network, data)
     labels = (_SAME,) * network.n_vars
-    return NewData(data, cells, columns, labels, extra, absent)
+    found = _find_unknown(network, source, odd or {}, cells)
+    return NewData(data, cells, columns, labels, extra, absent, found)
 
 
 def _rule_for(
-    source: Source, present: Sequence[str], discretize: Any
+    network: Network, source: Source, present: Sequence[str], discretize: Any
 ) -> Discretization | None:
-    """Return where numbers are cut into the states of a network."""
+    """Return where numbers are cut into the states of a network.
+
+    What the caller says goes before what the network remembers.
+    """
+    rules: list[Discretization] = []
+    settled: set[str] = set()
     if isinstance(discretize, Discretization):
-        return discretize
-    if not isinstance(discretize, Mapping):
+        rules, settled = [discretize], set(discretize.names)
+    elif isinstance(discretize, Mapping):
+        for name in discretize:
+            position_of(name, present)
+        given = {name: how for name, how in discretize.items() if how != "auto"}
+        settled = set(given)
+        cutting = {name: how for name, how in given.items() if how is not None}
+        rules = [fit_source(source, cutting)] if cutting else []
+    known = None if network.schema is None else network.schema.discretization
+    if known is not None and discretize is not None:
+        states = dict(zip(network.names, network.states, strict=True))
+        cut = known.only(
+            name
+            for name in present
+            if name not in settled
+            and not are_states(source, states[name], source.names.index(name))
+        )
+        rules += [] if cut is None else [cut]
+    return Discretization.joined(rules)
+
+
+def _find_unknown(
+    network: Network,
+    source: Source,
+    odd: Mapping[str, set[Label]],
+    cells: NDArray[np.uint8],
+) -> NDArray[np.bool_] | None:
+    """Return which cells hold labels that the network does not know, if any do."""
+    if not odd:
         return None
-    for name in discretize:
-        position_of(name, present)
-    cutting = {name: how for name, how in discretize.items() if how is not None}
-    return fit_source(source, cutting) if cutting else None
+    found = np.zeros(cells.shape, dtype=bool)
+    for name, labels in odd.items():
+        i = network.names.index(name)
+        values = source.values(source.names.index(name))
+        rows = np.flatnonzero(cells[i] == MISSING)
+        found[i, rows] = [_label(values[row]) in labels for row in rows.tolist()]
+    return found if found.any() else None
 
 
-def _from_data(network: Network, data: IncompleteData, allow_absent: bool) -> NewData:
+def _label(value: Any) -> Label | None:
+    return None if is_missing(value, frozenset()) else as_label(value)
+
+
+def _has_other_cuts(network: Network, data: IncompleteData) -> bool:
+    """Tell whether numbers of a table are cut elsewhere than those of a network.
+
+    The table itself must be there to be cut again, with no cell filled since.
+    """
+    origin = data.origin
+    if origin.source is None or origin.codes is None:
+        return False
+    known = None if network.schema is None else network.schema.discretization
+    rules = [data.discretization, known]
+    cut = {name for rule in rules if rule is not None for name in rule.names}
+    given = dict(zip(data.names, data.states, strict=True))
+    is_other = any(
+        MISSING in match_states(states, given[name])[: len(given[name])]
+        for name, states in zip(network.names, network.states, strict=True)
+        if name in cut and name in given
+    )
+    is_new = (data.codes != origin.codes) & (data.codes != MISSING)
+    return is_other and not is_new.any()
+
+
+def _read_again(
+    network: Network, data: IncompleteData, allow_absent: bool, unknown: Unknown
+) -> NewData:
+    """Read the table that a table was read from, and hide what is hidden in it."""
+    source, read = data.origin.source, data.origin.codes
+    assert source is not None
+    assert read is not None
+    options = ReadingOptions(missing=tuple(source.markers))
+    new = _from_source(network, source, source.names, allow_absent, unknown, options)
+    codes, cells = new.data.codes.copy(order="F"), new.cells.copy()
+    for j, name in enumerate(data.names):
+        if name in network.names:
+            hidden = (data.codes[:, j] == MISSING) & (read[:, j] != MISSING)
+            codes[hidden, new.data.index(name)] = MISSING
+            cells[network.names.index(name), hidden] = MISSING
+    codes.flags.writeable = False
+    table = replace(new.data.with_codes(codes), weights=data.weights)
+    return replace(new, data=table, cells=cells)
+
+
+def _from_data(
+    network: Network, data: IncompleteData, allow_absent: bool, unknown: Unknown
+) -> NewData:
     absent = _absent(network, data.names, allow_absent)
     if absent:
         data = _with_absent(network, data, absent)
@@ -166,12 +312,21 @@ def _from_data(network: Network, data: IncompleteData, allow_absent: bool) -> Ne
         known, given = network.states[i], data.states[column]
         if given == known:
             continue
-        table = recode(network.names[i], known, given, data.codes[:, column], cells[i])
+        table = recode(
+            network.names[i],
+            known,
+            given,
+            data.codes[:, column],
+            cells[i],
+            is_strict=unknown == "error",
+        )
         states[column], labels[i] = extend_states(known, given, table)
     extra = tuple(name for name in data.names if name not in set(network.names))
     if tuple(states) != data.states:
         data = replace(data, states=tuple(states))
-    return NewData(data, cells, columns, tuple(labels), extra, absent)
+    odd = (cells == MISSING) & (data.codes.T[list(columns)] != MISSING)
+    found = odd if odd.any() else None
+    return NewData(data, cells, columns, tuple(labels), extra, absent, found)
 
 
 def _arranged(
@@ -196,6 +351,9 @@ def _with_absent(
             places=(*origin.places, *(None for _ in absent)),
         )
     states = dict(zip(network.names, network.states, strict=True))
+    known = None if network.schema is None else network.schema.discretization
+    added = None if known is None else known.only(absent)
+    rules = [rule for rule in (data.discretization, added) if rule is not None]
     holes = np.full((data.n_rows, len(absent)), MISSING, dtype=np.uint8)
     return replace(
         data,
@@ -203,6 +361,7 @@ def _with_absent(
         states=(*data.states, *(states[name] for name in absent)),
         codes=np.asfortranarray(np.hstack([data.codes, holes])),
         origin=origin,
+        discretization=Discretization.joined(rules),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, Unpack, get_args
+from typing import Any, Literal, Unpack, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from bayesmend.data.restore import Fill
 from bayesmend.data.states import MISSING, MISSING_MARKERS
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
-from bayesmend.inference.align import NewData, read_for
+from bayesmend.inference.align import NewData, Unknown, read_for
 from bayesmend.inference.answers import draw_cells, find_marginals
 from bayesmend.inference.engine import (
     INFERENCES,
@@ -49,7 +49,8 @@ class Imputation:
     Parameters
     ----------
     tables : tuple of IncompleteData
-        The variables of the network without missing cells: one table, or one per draw.
+        The table without missing cells, but for rows in which nothing is observed: one
+        table, or one per draw.
     cells : CompletedCells
         Each imputed cell with its posterior probability and its runner-up.
     method : str
@@ -60,6 +61,8 @@ class Imputation:
         The table that was given, in the codes of the network.
     fill : str
         Whether variables that are cut come back as a ``number`` or an ``interval``.
+    n_empty_rows : int
+        Number of rows in which nothing is observed that the network knows.
     effective_samples : ndarray of shape (n_rows,), optional
         From weighting: how many unweighted samples of each row would be as good.
     """
@@ -70,6 +73,7 @@ class Imputation:
     inference: str
     source: NewData
     fill: Fill = "number"
+    n_empty_rows: int = 0
     effective_samples: NDArray[np.float64] | None = None
 
     @property
@@ -91,6 +95,11 @@ class Imputation:
     def absent(self) -> tuple[str, ...]:
         """Variables that the table lacked; they come last."""
         return self.source.absent
+
+    @property
+    def unknown(self) -> dict[str, int]:
+        """Number of labels that the network does not know, by variable."""
+        return self.source.count_unknown(self.cells.names)
 
     def to_table(self, number: int = 0) -> Any:
         """Return a completed table of the kind given, with all its columns."""
@@ -124,6 +133,8 @@ class Imputation:
             "lowest_effective_samples": self._lowest_effective(),
             "extra": list(self.extra),
             "absent": list(self.absent),
+            "unknown": self.unknown,
+            "n_empty_rows": self.n_empty_rows,
         }
 
     def _lowest_effective(self) -> float | None:
@@ -149,7 +160,9 @@ def impute(
     inference: Inference = "exact",
     n_samples: int | None = None,
     allow_absent: bool = False,
+    unknown: Unknown = "error",
     fill: Fill = "number",
+    fill_empty_rows: bool = False,
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
     **reading: Unpack[Reading],
@@ -157,7 +170,8 @@ def impute(
     """Fill the missing cells of a table, training data or new rows, from a network.
 
     An observed cell is never altered, and columns that the network does not know (an
-    identifier, say) come back as they are.
+    identifier, say) come back as they are. Numbers are cut as those of the table that
+    the network was learned from, and filled with numbers.
 
     Parameters
     ----------
@@ -180,12 +194,13 @@ def impute(
     allow_absent : bool, default=False
         Whether the table may lack variables of the network; these are then missing in
         every row, and are added as columns.
+    {unknown}
     fill : {"number", "interval"}, default="number"
         How variables that are cut come back. ``number``: what was observed as it was,
         and a missing cell as the median of the numbers that were observed within its
         interval, rounded as they are; with ``method="draw"`` as one of them, drawn.
         ``interval``: all of them as intervals.
-    {n_threads}
+    {fill_empty_rows, n_threads}
     max_memory : float, default=2**30
         Bytes that the tables of exact inference may take, and the completed tables
         and their cells when there are several draws.
@@ -222,12 +237,7 @@ def impute(
     remedy = f"or use {approximate} with {_marginal_or_draw()}"
     n_samples = samples_for(inference, n_samples)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, remedy)
-    new = read_for(
-        network,
-        data,
-        allow_absent=allow_absent,
-        **reading,
-    )
+    new = read_for(network, data, allow_absent=allow_absent, unknown=unknown, **reading)
     engine.require_room(n_draws, _bytes_per_draw(network, new))
     compiled = engine.compile(network, new.cells) if inference == "exact" else None
     found = find_marginals(network, new.cells, engine, compiled=compiled)
@@ -241,13 +251,18 @@ def impute(
         )
     else:
         filled = _most_probable(new.cells, found.rows, found.probabilities)[None]
+    key = engine.key() if method == "draw" else None
+    fillable = new.fillable(fill_empty_rows=fill_empty_rows)
+    cells = _list_cells(network, new, filled, found.rows, found.probabilities)
+    kept = np.flatnonzero(fillable[cells.variables, cells.rows])
     return Imputation(
-        tables=new.all_completed(filled, engine.key() if method == "draw" else None),
-        cells=_list_cells(network, new, filled, found.rows, found.probabilities),
+        tables=new.all_completed(filled, key, fillable),
+        cells=cast(CompletedCells, cells[kept]),
         method=method,
         inference=inference,
         source=new,
         fill=fill,
+        n_empty_rows=int(new.empty_rows.sum()),
         effective_samples=effective,
     )
 

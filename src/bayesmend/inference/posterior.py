@@ -13,7 +13,7 @@ from bayesmend._checks import check_integer
 from bayesmend._entrance import entrance
 from bayesmend.data.reading import Reading
 from bayesmend.data.table import IncompleteData
-from bayesmend.inference.align import read_for
+from bayesmend.inference.align import Unknown, read_for
 from bayesmend.inference.answers import (
     Marginals,
     draw_cells,
@@ -84,6 +84,7 @@ def most_probable(
     data: Any,
     *,
     allow_absent: bool = False,
+    unknown: Unknown = "error",
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
     **reading: Unpack[Reading],
@@ -102,7 +103,7 @@ def most_probable(
     allow_absent : bool, default=False
         Whether the table may lack variables of the network; these are then missing in
         every row, and come last in the result.
-    {n_threads, max_memory}
+    {unknown, n_threads, max_memory}
     {reading}
 
     Returns
@@ -130,7 +131,7 @@ def most_probable(
         "or impute with inference='weighting': most probable states are always exact"
     )
     engine = Engine(n_threads=n_threads, max_memory=max_memory, remedy=remedy)
-    new = read_for(network, data, allow_absent=allow_absent, **reading)
+    new = read_for(network, data, allow_absent=allow_absent, unknown=unknown, **reading)
     compiled = engine.compile(network, new.cells)
     cells, log_probability = compiled.most_probable()
     require_possible(network, new.cells, log_probability)
@@ -160,6 +161,7 @@ def marginals(
     n_samples: int | None = None,
     seed: Seed = None,
     allow_absent: bool = False,
+    unknown: Unknown = "error",
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
     **reading: Unpack[Reading],
@@ -168,7 +170,7 @@ def marginals(
 
     Parameters
     ----------
-    network, data, allow_absent, n_threads, max_memory
+    network, data, allow_absent, unknown, n_threads, max_memory
         As in `most_probable`.
     targets : str or sequence of str, optional
         The variables asked for; all by default. Fewer may be much faster.
@@ -196,7 +198,7 @@ def marginals(
     """
     n_samples = samples_for(inference, n_samples)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
-    new = read_for(network, data, allow_absent=allow_absent, **reading)
+    new = read_for(network, data, allow_absent=allow_absent, unknown=unknown, **reading)
     return find_marginals(network, new.cells, engine, targets)
 
 
@@ -209,6 +211,7 @@ def log_evidence(
     n_samples: int | None = None,
     seed: Seed = None,
     allow_absent: bool = False,
+    unknown: Unknown = "error",
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
     **reading: Unpack[Reading],
@@ -217,7 +220,9 @@ def log_evidence(
 
     Parameters
     ----------
-    network, data, inference, n_samples, seed, allow_absent, n_threads, max_memory
+    network, data, inference, n_samples, seed, allow_absent, unknown, n_threads
+        As in `marginals`.
+    max_memory
         As in `marginals`.
     {reading}
 
@@ -237,7 +242,7 @@ def log_evidence(
     """
     n_samples = samples_for(inference, n_samples)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
-    new = read_for(network, data, allow_absent=allow_absent, **reading)
+    new = read_for(network, data, allow_absent=allow_absent, unknown=unknown, **reading)
     none = np.zeros(network.n_vars, dtype=np.uint8)
     if inference == "exact":
         return engine.compile(network, new.cells, none).log_evidence()
@@ -254,6 +259,7 @@ def draw_completions(
     inference: Inference = "exact",
     n_samples: int | None = None,
     allow_absent: bool = False,
+    unknown: Unknown = "error",
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
     **reading: Unpack[Reading],
@@ -262,7 +268,7 @@ def draw_completions(
 
     Parameters
     ----------
-    network, data, inference, n_samples, allow_absent, n_threads, max_memory
+    network, data, inference, n_samples, allow_absent, unknown, n_threads, max_memory
         As in `marginals`.
     n_draws : int, default=1
         Number of completed tables.
@@ -291,7 +297,7 @@ def draw_completions(
     check_integer("n_draws", n_draws, 1)
     n_samples = samples_for(inference, n_samples)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
-    new = read_for(network, data, allow_absent=allow_absent, **reading)
+    new = read_for(network, data, allow_absent=allow_absent, unknown=unknown, **reading)
     # The cells as drawn, and once more in the codes of the table.
     engine.require_room(n_draws, 2 * new.data.codes.size)
     drawn, _ = draw_cells(network, new.cells, engine, n_draws)

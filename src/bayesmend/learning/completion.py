@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmend.data.alike import read_alike
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError
@@ -55,8 +56,4 @@ def _read(data: IncompleteData, completion: Any) -> IncompleteData:
     is_array = isinstance(completion, np.ndarray)
     if is_array and completion.dtype == np.uint8:
         return data.with_codes(completion)
-    return IncompleteData.from_table(
-        completion,
-        states=dict(zip(data.names, data.states, strict=True)),
-        names=data.names if is_array else None,
-    )
+    return read_alike(data, completion, names=data.names if is_array else None)

@@ -34,6 +34,7 @@ from bayesmend.learning.effort import (
 )
 from bayesmend.learning.em.learn import learn_em
 from bayesmend.learning.em.starts import STARTS, Start
+from bayesmend.learning.empty import leave_empty_rows
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.support import told_of_support
 from bayesmend.outcome import Stopped
@@ -69,6 +70,7 @@ def learn(
     solver: Solver = "auto",
     constraints: ConstraintsLike = None,
     gap: float | None = None,
+    fill_empty_rows: bool = False,
     time_limit: float | None = None,
     max_memory: float | None = None,
     seed: Seed = None,
@@ -105,7 +107,7 @@ def learn(
     gap : float, optional
         Stop the proof of ``exact`` when the score is known to be within so many nats
         of the best; 0 by default.
-    {time_limit}
+    {fill_empty_rows, time_limit}
     max_memory : float, optional
         Bytes that the tables of exact inference may take in ``em``; 2**30 by default.
     {seed, n_threads, progress}
@@ -159,13 +161,15 @@ def learn(
             "progress": progress,
         },
     )
-    if method in ("em", "em-hard"):
-        return how.em(hard=method == "em-hard")
-    if method == "local":
-        return how.local()
-    if method == "exact":
-        return how.exact()
-    return _auto(how)
+    ways: dict[str, Callable[[], LearnResult]] = {
+        "em": partial(how.em, hard=False),
+        "em-hard": partial(how.em, hard=True),
+        "local": how.local,
+        "exact": how.exact,
+        "auto": partial(_auto, how),
+    }
+    found = ways[method]()
+    return found if fill_empty_rows else leave_empty_rows(found)
 
 
 # The methods that an option is for; `auto` may come to use any of them.

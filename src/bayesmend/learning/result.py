@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesmend.data.cells import CompletedCells
 from bayesmend.data.mended import MendedSummary, compare_cells
+from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 from bayesmend.graph.dag import Dag
 from bayesmend.network.network import Network
@@ -44,6 +45,7 @@ class LearnResult(Outcome):
         table after augmentation, given expected counts after EM.
     completed : IncompleteData
         The table without missing cells; ``completed.to_table()`` is of the kind given.
+        `learn` leaves rows missing in which nothing is observed, unless asked.
     cells : CompletedCells
         Each mended cell with its runner-up, and its margin (augmentation) or its
         posterior probability (EM).
@@ -90,6 +92,14 @@ class LearnResult(Outcome):
         return self.network.dag
 
     @property
+    def n_empty_rows(self) -> int:
+        """Number of rows in which nothing was observed, filled or left missing."""
+        data = self.completed
+        n_mended = np.bincount(self.cells.rows, minlength=data.n_rows)
+        is_left = (data.codes == MISSING).all(axis=1)
+        return int(np.count_nonzero(is_left | (n_mended == data.n_vars)))
+
+    @property
     def mended(self) -> MendedSummary:
         """Observed and mended distributions side by side; see `compare_mended`."""
         is_mended = np.zeros(self.completed.codes.shape, bool)
@@ -123,6 +133,7 @@ class LearnResult(Outcome):
             "locality": self.locality,
             "log_likelihood": self.log_likelihood,
             "n_mended": len(self.cells),
+            "n_empty_rows": self.n_empty_rows,
             "unsupported": self.unsupported,
             "mended": self.mended.to_dict(),
             "trace": [

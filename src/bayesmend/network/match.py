@@ -69,11 +69,17 @@ def recode(
     given: tuple[Label, ...],
     codes: NDArray[np.uint8],
     out: NDArray[np.uint8],
+    *,
+    is_strict: bool = True,
 ) -> NDArray[np.uint8]:
-    """Write the codes of one variable as those of a network, and return the mapping."""
+    """Write the codes of one variable as those of a network, and return the mapping.
+
+    Labels that the network does not know are an error unless it is not strict; then
+    they are missing.
+    """
     table = match_states(known, given)
     np.take(table, codes, out=out)
-    if MISSING in table[: len(given)]:
+    if is_strict and MISSING in table[: len(given)]:
         unknown = np.flatnonzero((out == MISSING) & (codes != MISSING))
         if unknown.size:
             label, where = given[codes[unknown[0]]], f" in row {unknown[0]}"

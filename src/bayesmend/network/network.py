@@ -20,6 +20,7 @@ from bayesmend._checks import check_integer, check_items
 from bayesmend._copies import frozen_in_copies
 from bayesmend._entrance import entrance
 from bayesmend._spelling import spell
+from bayesmend.data.alike import read_alike
 from bayesmend.data.reading import Reading
 from bayesmend.data.schema import Schema
 from bayesmend.data.states import Label, as_label, check_labels, position_of
@@ -296,7 +297,8 @@ class Network:
         Parameters
         ----------
         data : IncompleteData, frame, array, mapping or path
-            A table over the variables of the network, without missing cells.
+            A table with the variables of the network, without missing cells; other
+            columns of a table that is read here are left out.
         {n_threads}
         {reading}
 
@@ -311,10 +313,21 @@ class Network:
             When a cell is missing, or a name or label is unknown to the network.
         """
         check_integer("n_threads", n_threads)
-        table = IncompleteData.from_table(data, **reading)
+        table = read_alike(self._no_rows(), data, **reading)
         require_complete(table, "log_likelihood")
         cells = match_codes(self.names, self.states, table)
         return _core.log_likelihood(*flatten(self.dag, self.cpts), cells, n_threads)
+
+    def _no_rows(self) -> IncompleteData:
+        """Return a table without rows that has the variables, states and cuts."""
+        codes = np.empty((0, self.n_vars), dtype=np.uint8)
+        known = None if self.schema is None else self.schema.discretization
+        return IncompleteData(
+            self.names,
+            self.states,
+            codes,
+            discretization=None if known is None else known.only(self.names),
+        )
 
     def is_close(self, other: Network, tol: float = 1e-9) -> bool:
         """Tell whether two networks agree, every probability within ``tol``.

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from bayesmend._entrance import entrance
 from bayesmend._files import write_text
 from bayesmend.data.mended import MendedSummary
+from bayesmend.data.states import quantity
 from bayesmend.errors import ParameterError
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.support import unsupported_in_words
@@ -126,9 +127,16 @@ def _header(result: LearnResult, title: str) -> str:
     return (
         f"<header><h1>{escape(title)}</h1>"
         f"<p>{data.n_rows:,} rows, {data.n_vars:,} variables, "
-        f"{len(result.cells):,} of {data.n_rows * data.n_vars:,} cells mended</p>"
+        f"{len(result.cells):,} of {data.n_rows * data.n_vars:,} cells mended"
+        f"{_empty_rows(result)}</p>"
         "</header>"
     )
+
+
+def _empty_rows(result: LearnResult) -> str:
+    if not result.n_empty_rows or result.completed.is_complete:
+        return ""
+    return f", {quantity(result.n_empty_rows, 'row')} without any left missing"
 
 
 def _warnings(result: LearnResult, mended: MendedSummary) -> str:

@@ -198,7 +198,13 @@ def _assemble(search: Search, method: str) -> LearnResult:
     network = search.network()
     engine = search.table.engine
     n_threads, max_memory = engine.n_threads, engine.max_memory
-    filled = impute(network, data, n_threads=n_threads, max_memory=max_memory)
+    filled = impute(
+        network,
+        data,
+        fill_empty_rows=True,
+        n_threads=n_threads,
+        max_memory=max_memory,
+    )
     evidence = log_evidence(network, data, n_threads=n_threads, max_memory=max_memory)
     return LearnResult(
         network=network,
