@@ -426,11 +426,11 @@ def text_chunks(
     yield _header(names, delimiter)
     marks = (*DELIMITERS, delimiter)
     # An empty field needs quotes only where it would be a whole line.
-    keep = len(names) == 1
-    cells = [
-        [_quoted(text, *marks) if text or keep else "" for text in texts]
-        for texts in columns
-    ]
+    blank = _quoted("", *marks) if len(names) == 1 else ""
+    cells = []
+    for texts in columns:
+        fields = {text: _quoted(text, *marks) if text else blank for text in set(texts)}
+        cells.append([fields[text] for text in texts])
     for first in range(0, len(cells[0]), _ROWS_AT_A_TIME):
         block = [texts[first : first + _ROWS_AT_A_TIME] for texts in cells]
         lines = map(delimiter.join, zip(*block, strict=True))

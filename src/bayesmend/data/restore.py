@@ -439,7 +439,7 @@ def number_style(
     if numbers.kind == "date":
         own = {date_number(text): str(text) for text in texts}
         return lambda number: own.get(number) or date_text(number)
-    plain = [str(text).strip() for text in texts]
+    plain = {str(text).strip() for text in texts}
     counts = {len(text.partition(decimal)[2]) for text in plain}
     if len(counts) == 1 and not any("e" in text.lower() for text in plain):
         [n_decimals] = counts
