@@ -24,12 +24,11 @@ from benchmarks.table import print_table
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A table, how its numbers are cut, and what it may take on two idle cores."""
+    """A table, and what it may take on two idle cores."""
 
     about: str
     seconds: float
     megabytes: float
-    cuts: dict[str, int]
     make: Callable | None = None
     delimiter: str = ","
 
@@ -43,21 +42,15 @@ class Case:
         return path
 
 
-_EIGHT = ("income", "burden", "amount", "rate", "instalment", "balance")
 CASES = {
-    "titanic": Case("891 x 15, 6.5 % missing", 1.0, 500, {"age": 4, "fare": 4}),
+    "titanic": Case("891 x 15, 6.5 % missing", 1.0, 500),
     "screening": Case(
-        "961 x 6, 2.9 % missing, as of mammographic masses",
-        1.0,
-        500,
-        {"age": 5},
-        make_screening,
+        "961 x 6, 2.9 % missing, as of mammographic masses", 1.0, 500, make_screening
     ),
     "census": Case(
         "32,561 x 15, 0.9 % missing, 41 states, as of census income",
         10.0,
         500,
-        {"age": 8, "weight": 8, "gain": 8, "loss": 8, "hours": 8},
         make_census,
         ", ",
     ),
@@ -65,29 +58,18 @@ CASES = {
         "10,000 x 54, 7.6 % missing, 44 states, as of lenders",
         30.0,
         500,
-        {
-            **dict.fromkeys(_EIGHT, 8),
-            **dict.fromkeys(("paid", "paid_interest"), 8),
-            **dict.fromkeys(("joint_income", "joint_burden"), 5),
-            "months_since_late": 8,
-            "months_since_default": 6,
-            "months_since_inquiry": 8,
-            **{f"count{number}": 8 for number in range(6, 13)},
-            **{f"sum{number}": 8 for number in range(14)},
-        },
         make_loans,
     ),
 }
 
 
-def measure(path, case, n_threads):
+def measure(path, n_threads):
     """Learn from a file in this process; return what it took and what came of it."""
     from bayesmend import IncompleteData, learn
 
-    # Heavy values leave fewer intervals than asked for, and the rest is chance.
-    warnings.simplefilter("ignore")
+    warnings.simplefilter("ignore")  # of what was guessed in reading
     begun = time.perf_counter()
-    data = IncompleteData.from_table(path, discretize=case.cuts)
+    data = IncompleteData.from_table(path)
     read = time.perf_counter() - begun
     result = learn(data, seed=1, n_threads=n_threads, progress=False)
     return {
@@ -116,9 +98,9 @@ def peak_megabytes():
         return peak / (2**20 if sys.platform == "darwin" else 1024)
 
 
-def run_aside(name, path, n_threads):
+def run_aside(path, n_threads):
     """Measure in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.tables", "--measure", name, str(path)]
+    command = [sys.executable, "-m", "benchmarks.tables", "--measure", str(path)]
     command += ["--threads", str(n_threads)]
     done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE)
     return json.loads(done.stdout)
@@ -133,7 +115,7 @@ def run_all(names, n_threads=0, run=run_aside):
             if path is None:
                 print(f"{name} is not in the folder of data", file=sys.stderr)
                 continue
-            rows.append({"table": name, **run(name, path, n_threads)})
+            rows.append({"table": name, **run(path, n_threads)})
     return rows
 
 
@@ -163,14 +145,14 @@ def main(arguments=None):
     parser.add_argument("--only", action="append", metavar="NAME", choices=list(CASES))
     parser.add_argument("--list", action="store_true", help="list them and stop")
     parser.add_argument("--threads", type=int, default=0, metavar="N")
-    parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--measure", help=argparse.SUPPRESS)
     given = parse_arguments(parser, arguments)
     if given.list:
         for name, case in CASES.items():
             print(f"{name}: {case.about}")
     elif given.measure:
-        name, path = given.measure
-        print(json.dumps(measure(path, CASES[name], given.threads)))
+        path = given.measure
+        print(json.dumps(measure(path, given.threads)))
     else:
         show(run_all(given.only or list(CASES), given.threads))
     return 0
