@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from bayesmend.data.csv import CsvSource
 from bayesmend.data.table import IncompleteData
 from bayesmend.datasets import available_networks, load_network
 from bayesmend.errors import DataError
@@ -154,6 +155,11 @@ def _checksum(path: Path) -> str:
     return digest(content)
 
 
-# Each run reads its table anew, thousands of times.
-_read_table = lru_cache(maxsize=16)(IncompleteData.from_csv)
+@lru_cache(maxsize=16)  # each run reads its table anew, thousands of times
+def _read_table(path: Path) -> IncompleteData:
+    """Read a table whose columns are all variables, constants too, and none is cut."""
+    names = [str(header) for header in CsvSource(path).headers]
+    return IncompleteData.from_csv(path, columns=names, discretize=None)
+
+
 _read_network = lru_cache(maxsize=16)(read_network)

@@ -15,7 +15,9 @@ RESULT = bm.learn(HIDDEN.data, method="em", seed=1)
 VALUES = {
     "network": NETWORK,
     "data": HIDDEN.data,
-    "weighted": bm.IncompleteData.from_table({"a": ["x", None]}, weights=[1.0, 2.0]),
+    "weighted": bm.IncompleteData.from_table(
+        {"a": ["x", None, "y"]}, weights=[1.0, 2.0, 3.0]
+    ),
     "patterns": HIDDEN.data.patterns(),
     "hidden": HIDDEN,
     "answer": bm.query(NETWORK, ["lung", "bronc"], given={"smoke": "yes"}),

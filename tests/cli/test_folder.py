@@ -18,7 +18,9 @@ from bayesmend.hiding import hide_mcar
 @pytest.fixture
 def holed(tmp_path):
     path = tmp_path / "holed.csv"
-    hide_mcar(load_network("asia").sample(60, seed=1), 0.1, seed=1).data.write_csv(path)
+    hide_mcar(load_network("asia").sample(150, seed=3), 0.1, seed=1).data.write_csv(
+        path
+    )
     return path
 
 

@@ -123,7 +123,8 @@ def test_markers_of_a_file_are_counted(tmp_path):
     assert lines[2] == "missing markers: ? (2), empty (1), NA (1)"
     filled = data.with_codes(np.zeros_like(data.codes))
     assert filled.summary().missing_markers == ()
-    assert IncompleteData.from_table({"a": ["x", None]}).summary().missing_markers == ()
+    summary = IncompleteData.from_table({"a": ["x", None, "y"]}).summary()
+    assert summary.missing_markers == ()
 
 
 def test_what_columns_are_taken_for_is_told():

@@ -129,6 +129,7 @@ def fit_discretization(table, cutting, **options):
 def summary_of(data):
     """The record knows the sets of variables missing together by another name."""
     told = data.summary().to_dict()
+    del told["columns"], told["missing_markers"]
     return {"patterns": told.pop("missing_together"), **told}
 
 

@@ -190,13 +190,13 @@ def test_one_hot_of_no_variable_has_no_column():
 
 
 def test_misuse_is_refused():
-    table = IncompleteData.from_table({"a": ["x", None]}, weights=[1.0, 2.0])
+    table = IncompleteData.from_table({"a": ["x", None, "y"]}, weights=[1.0, 2.0, 1.0])
     with pytest.raises(DataError, match="the peers take no row weights"):
         impute_mode(table)
     with pytest.raises(ParameterError, match="kernel must be one of linear, poly"):
-        predict_class({"a": ["x"]}, "a", kernel="cosine")
+        predict_class({"a": ["x", "y"]}, "a", kernel="cosine")
     with pytest.raises(DataError, match="no variable named 'c'"):
-        predict_class({"a": ["x"]}, "c")
+        predict_class({"a": ["x", "y"]}, "c")
 
 
 def test_a_missing_package_is_one_clear_sentence(monkeypatch):
