@@ -1,5 +1,6 @@
 """Blocks of missing cells are filled by what observed rows show, not by what suits."""
 
+import numpy as np
 import pytest
 
 import bayesmend as bm
@@ -50,3 +51,19 @@ def test_the_score_pays_for_what_nobody_has_seen():
     )
     n_block = survey.data.n_missing
     assert plain - supported == pytest.approx(0.1 * n_block)
+
+
+@pytest.mark.filterwarnings("ignore::bayesmend.errors.ReadingWarning")
+@pytest.mark.parametrize("method", ["auto", "local", "em", "em-hard"])
+def test_a_number_asked_in_one_wave_goes_with_the_number_that_is_known(method):
+    """Ages in years and in months, both cut into intervals by themselves."""
+    rng = np.random.default_rng(1)
+    wave = rng.choice([2009, 2011], 4000)
+    years = rng.integers(0, 80, 4000)
+    months = 12 * years + rng.integers(0, 12, 4000)
+    asked = [m if w == 2011 else None for m, w in zip(months, wave, strict=True)]
+    table = {"wave": wave, "age": years, "months": asked}
+    filled = bm.learn(table, method=method, seed=1).completed.to_table()["months"]
+    error = np.abs(np.array(filled, float) / 12 - years)
+    # The intervals are some eleven years wide.
+    assert (error < 2 * 80 / 7).mean() >= 0.99
