@@ -63,14 +63,14 @@ def consistency(data: IncompleteData, completed: IncompleteData) -> float:
     data : IncompleteData
         A survey.
     completed : IncompleteData
-        The same without missing cells.
+        The same with its missing cells filled, but for rows without any observed cell.
     """
-    right = []
+    right, shows_something = [], (data.codes != MISSING).any(axis=1)
     for (known, asked), fits in _FITS.items():
         if asked not in data.names:
             continue
         k, a = data.index(known), data.index(asked)
-        rows = np.flatnonzero(data.codes[:, a] == MISSING)
+        rows = np.flatnonzero((data.codes[:, a] == MISSING) & shows_something)
         right.append(fits[completed.codes[rows, k], completed.codes[rows, a]])
     return float(np.concatenate(right).mean())
 
