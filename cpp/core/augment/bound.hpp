@@ -30,6 +30,7 @@ class Prices {
     return earned_[cell * width_ + value];
   }
   void settle();
+  std::size_t size() const { return values_.size() + earned_.size(); }
   // Values that any cell has room for.
   std::size_t width() const { return width_; }
 

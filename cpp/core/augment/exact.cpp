@@ -104,6 +104,8 @@ class Worker {
     incumbent_ = incumbent;
     alive_ = node.alive;
     prices_ = *node.prices;
+    // They are read here and copied twice on the way: much, where a cell has many values.
+    outcome_.work += 3.0 * static_cast<double>(prices_.size());
     // Nothing may carry over from the last node: which one that was depends on the threads.
     last_start_.clear();
     if (!build_bounds(node.fixed)) {
@@ -319,6 +321,7 @@ class Worker {
     const double step = theta * std::max(total - incumbent_, 1e-3) / norm;
     for_each([&](double& price, double slope) { price = std::max(0.0, price - step * slope); });
     prices_.settle();
+    outcome_.work += static_cast<double>(prices_.size());
     return true;
   }
 
@@ -342,6 +345,7 @@ class Worker {
   }
 
   Node& add_child(const Node& node, double estimate, std::shared_ptr<const Prices> prices) {
+    outcome_.work += static_cast<double>(alive_.size() + node.fixed.size());
     outcome_.children.push_back(std::make_unique<Node>(Node{.bound = outcome_.bound,
                                                             .estimate = estimate,
                                                             .number = 0,
