@@ -146,7 +146,9 @@ class Imputation:
     def __repr__(self) -> str:
         tables = f", {self.n_draws} tables" if self.method == "draw" else ""
         n_cells = len(self.cells) // self.n_draws
-        return f"Imputation({self.method}, {n_cells:,} cells{tables})"
+        n_empty = self.n_empty_rows
+        empty = f", n_empty_rows={n_empty}" if n_empty else ""
+        return f"Imputation({self.method}, {n_cells:,} cells{tables}{empty})"
 
 
 @entrance

@@ -145,4 +145,9 @@ class LearnResult(Outcome):
         }
 
     def _made(self) -> list[str]:
-        return [f"n_mended={len(self.cells)}", f"method={self.method!r}"]
+        n_empty = self.n_empty_rows
+        return [
+            f"n_mended={len(self.cells)}",
+            *([f"n_empty_rows={n_empty}"] if n_empty else []),
+            f"method={self.method!r}",
+        ]
