@@ -2,6 +2,7 @@
 
 import datetime
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -94,6 +95,8 @@ def test_a_broken_property_is_an_error_and_others_are_skipped(text, message):
         ({"columns": [{"name": "a"}]}, "one of the roles"),
         ({"columns": [3]}, "one of the roles"),
         ({"columns": [], "discretization": 3}, "must map names to cuts"),
+        ({"columns": [], "missing": "NA"}, "must be a list of text"),
+        ({"columns": [], "missing": [3]}, "must be a list of text"),
     ],
 )
 def test_a_schema_that_makes_no_sense_is_refused(plain, message):
@@ -114,12 +117,17 @@ def test_a_number_stands_for_its_interval(network):
     labels = network.schema.discretization.labels("age")
     middle = network.schema.discretization.numbers_of("age").medians[1]
     by_label = bm.query(network, "old", given={"age": labels[1]})
-    for value in (middle, int(middle), str(middle), np.float64(middle)):
+    numbers = (middle, int(middle), np.float64(middle), np.float32(middle))
+    others = (np.int16(middle), Decimal(str(middle)))
+    for value in (*numbers, *others, str(middle), f" {middle:.3f}"):
         answer = bm.query(network, "old", given={"age": value})
         assert answer.given == {"age": labels[1]}
         assert answer.distributions == by_label.distributions
     with pytest.raises(DataError, match="variable 'age' has no state 'young'"):
         bm.query(network, "old", given={"age": "young"})
+    for endless in (Decimal("inf"), Decimal("nan"), float("inf"), 10**400):
+        with pytest.raises(DataError, match="variable 'age' has no state"):
+            bm.query(network, "old", given={"age": endless})
     with pytest.raises(DataError, match="variable 'age' has no state True"):
         bm.query(network, "old", given={"age": True})
     with pytest.raises(DataError, match="variable 'old' has no state 3"):

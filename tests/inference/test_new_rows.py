@@ -310,3 +310,75 @@ def test_learning_leaves_empty_rows_missing_unless_asked(method):
     assert left.network == filled.network
     bm.report.render_report(left)
     assert left.mended is not None
+
+
+# What the message of an unknown label says, and which markers are remembered.
+
+
+def waves():
+    return {"wave": ["2019", "2021"] * 30, "job": ["a", "b"] * 30}
+
+
+def test_an_unknown_label_names_the_option_that_takes_it_as_missing():
+    network = bm.learn_em(waves(), seed=1).network
+    new = {"wave": ["2023"], "job": [None]}
+    message = (
+        r"variable 'wave' has no state '2023' in row 0\. Its states: 2019, 2021\."
+        r" Correct it, or pass unknown='missing'\."
+    )
+    with pytest.raises(DataError, match=message):
+        bm.impute(network, new)
+    states = {"wave": ["2023"], "job": ["a", "b"]}
+    data = bm.IncompleteData.from_table(new, states=states)
+    with pytest.raises(DataError, match=message):
+        bm.most_probable(network, data)
+    # Without that option the message does not name it.
+    full = {"wave": ["2023", "2023"], "job": ["a", "b"]}
+    columns = {"wave": "model", "job": "model"}
+    with pytest.raises(DataError, match=r"Its states: 2019, 2021\.$"):
+        network.log_likelihood(full, columns=columns)
+    with pytest.raises(DataError, match=r"Its states: 2019, 2021\.$"):
+        bm.query(network, "job", given={"wave": "2023"})
+
+
+@pytest.mark.parametrize("suffix", [None, "json", "bif", "xmlbif", "graphml"])
+def test_the_network_remembers_missing_markers(tmp_path, suffix):
+    table = waves()
+    table["job"] = ["a", "b", "-9"] * 20
+    network = bm.learn_em(table, missing=["-9"], seed=1).network
+    assert network.schema.missing == ("-9",)
+    if suffix is not None:
+        path = tmp_path / f"network.{suffix}"
+        bm.write_network(network, path)
+        network = bm.read_network(path)
+        assert network.schema.missing == ("-9",)
+    new = {"wave": ["2019", "2021"], "job": ["-9", "b"]}
+    assert len(bm.impute(network, new).cells) == 1
+    # The caller goes first.
+    with pytest.raises(DataError, match="has no state '-9'"):
+        bm.impute(network, new, missing=["x"])
+    # In a file the usual ones count, too.
+    (tmp_path / "new.csv").write_text("wave,job\n2019,-9\n2021,\n2021,a\n")
+    assert len(bm.impute(network, tmp_path / "new.csv").cells) == 2
+
+
+def test_a_usual_marker_that_is_a_state_stays_one(tmp_path):
+    rows = "".join(f"{w},{j}\n" for w, j in [("x", "NA"), ("y", "b"), ("y", "-")] * 20)
+    (tmp_path / "old.csv").write_text("wave,job\n" + rows)
+    network = bm.learn_em(tmp_path / "old.csv", missing=["-"], seed=1).network
+    assert network.states[1] == ("NA", "b")
+    (tmp_path / "new.csv").write_text("wave,job\nx,NA\ny,-\ny,?\n")
+    found = bm.impute(network, tmp_path / "new.csv")
+    assert found.cells.rows.tolist() == [1, 2]
+
+
+def test_a_result_shows_how_many_rows_are_empty():
+    table = waves()
+    full = bm.learn_em(table, seed=1)
+    assert "n_empty_rows" not in repr(full)
+    assert "n_empty_rows" not in repr(bm.impute(full.network, table))
+    table = {name: [*cells, None, None] for name, cells in table.items()}
+    found = bm.learn(table, seed=1)
+    assert "n_mended=0, n_empty_rows=2, method=" in repr(found)
+    filled = bm.impute(found.network, table)
+    assert repr(filled) == "Imputation(mpe, 0 cells, n_empty_rows=2)"

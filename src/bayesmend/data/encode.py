@@ -268,6 +268,9 @@ class Coder:
             tuple(columns),
             self.discretization,
             asked is not None and asked.normalise,
+            tuple(sorted(source.markers))
+            if asked is not None and asked.lists_markers
+            else None,
         )
 
     def _origin(
@@ -341,6 +344,8 @@ class GivenStates:
     """Whether a label may differ in blanks or case, too."""
     unknown: dict[str, set[Label]] | None = None
     """Where to note, by variable, labels that are no states; None makes them errors."""
+    remedy: str = ""
+    """A sentence for these errors, what to do."""
 
     def choose(self, column: Column, place: Place) -> Coding:
         """Return the states as the column writes them, and the code of each value."""
@@ -358,7 +363,7 @@ class GivenStates:
                 continue
             where = place(column, k)
             if where or column.kind != "category":
-                raise unknown_label(column.name, known, values[k], where)
+                raise unknown_label(column.name, known, values[k], where, self.remedy)
         return own_labels(known, column), table
 
     def _match_near(

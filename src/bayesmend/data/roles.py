@@ -111,6 +111,8 @@ class Asked:
         The most distinct numbers that are states without being asked.
     normalise : bool
         Whether labels that differ only in blanks or case are one.
+    lists_markers : bool
+        Whether the caller lists the texts of missing cells.
     """
 
     names: tuple[str, ...]
@@ -122,6 +124,7 @@ class Asked:
     cuts_others: bool
     max_numeric_states: int
     normalise: bool
+    lists_markers: bool
 
     @classmethod
     def of(cls, headers: Sequence[object], options: ReadingOptions) -> "Asked":
@@ -150,6 +153,7 @@ class Asked:
             cuts_others=options.discretize is not None,
             max_numeric_states=limit,
             normalise=options.normalise,
+            lists_markers=options.missing is not None,
         )
         asked._check_conflicts(problems)
         problems.check()

@@ -3,13 +3,19 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 
 from bayesmend.data.discretize import Discretization
 from bayesmend.data.numbers import date_number
-from bayesmend.data.states import is_number_text, number_of_text
+from bayesmend.data.states import (
+    as_label,
+    check_markers,
+    is_number_text,
+    number_of_text,
+)
 from bayesmend.errors import DataError
 
 __all__ = ["ColumnRole", "Role", "Schema"]
@@ -52,11 +58,14 @@ class Schema:
         The rule by which numbers are cut.
     normalise : bool
         Whether labels that differ only in blanks or case are one.
+    missing : tuple of str, optional
+        The texts that stand for a missing cell, in order, where they were listed.
     """
 
     columns: tuple[ColumnRole, ...]
     discretization: Discretization | None = None
     normalise: bool = False
+    missing: tuple[str, ...] | None = None
 
     def of(self, *roles: Role) -> tuple[ColumnRole, ...]:
         """Return the columns that have one of some roles."""
@@ -80,9 +89,8 @@ class Schema:
         elif isinstance(value, str):
             number = number_of_text(value) if is_number_text(value) else math.nan
         else:
-            is_number = isinstance(value, (int, float, np.integer, np.floating))
-            number = float(value) if is_number else math.nan
-        if isinstance(value, (bool, np.bool_)) or not math.isfinite(number):
+            number = _as_number(value)
+        if not math.isfinite(number):
             return None
         code = int(rule.codes(name, np.array([number]))[0])
         return rule.labels(name)[code]
@@ -103,6 +111,7 @@ class Schema:
             if self.discretization is None
             else self.discretization.to_dict(),
             "normalise": self.normalise,
+            "missing": None if self.missing is None else list(self.missing),
         }
 
     @classmethod
@@ -124,7 +133,28 @@ class Schema:
             tuple(_column(entry) for entry in listed),
             None if rule is None else Discretization.from_dict(rule),
             plain.get("normalise") is True,
+            _markers(plain.get("missing")),
         )
+
+
+def _as_number(value: Any) -> float:
+    """Return a number of any type as a float, NaN for anything else."""
+    is_number = isinstance(value, (int, float, Decimal, np.integer, np.floating))
+    if not is_number or isinstance(value, bool):
+        return math.nan
+    try:
+        return float(as_label(value))
+    except (ValueError, OverflowError):  # endless, or beyond any float
+        return math.nan
+
+
+def _markers(listed: Any) -> tuple[str, ...] | None:
+    if listed is None:
+        return None
+    if not isinstance(listed, list) or not all(isinstance(m, str) for m in listed):
+        message = "the missing markers of a schema must be a list of text."
+        raise DataError(message)
+    return tuple(sorted(check_markers(listed)))
 
 
 def _column(entry: Any) -> ColumnRole:

@@ -280,13 +280,15 @@ def find_state(known: tuple[Label, ...], label: Label) -> int | None:
 
 
 def unknown_label(
-    name: str, known: tuple[Label, ...], label: object, where: str = ""
+    name: str,
+    known: tuple[Label, ...],
+    label: object,
+    where: str = "",
+    remedy: str = "",
 ) -> DataError:
     """Make the error for a label that is no state of a variable."""
-    states = listing(known)
-    return DataError(
-        f"variable {name!r} has no state {label!r}{where}. Its states: {states}."
-    )
+    told = f"variable {name!r} has no state {label!r}{where}."
+    return DataError(f"{told} Its states: {listing(known)}.{remedy}")
 
 
 def own_labels(known: tuple[Label, ...], column: Column) -> tuple[Label, ...]:

@@ -5,7 +5,7 @@ What the network does not know stays with the table, and comes back with it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack, get_args
 
@@ -185,7 +185,7 @@ def _from_source(
     absent = _absent(network, names, allow_absent)
     given = dict(zip(network.names, network.states, strict=True))
     present = [name for name in names if name in given]
-    markers = source.chosen_markers(options.missing)
+    markers = _markers_for(network, source, options.missing)
     _check_markers({name: given[name] for name in present}, markers)
     source.prepare(names, markers, frozenset())
     rule = _rule_for(network, source, present, options.discretize)
@@ -196,7 +196,7 @@ def _from_source(
     normalise = options.normalise or (
         network.schema is not None and network.schema.normalise
     )
-    rules = GivenStates(given, markers, normalise, odd)
+    rules = GivenStates(given, markers, normalise, odd, _or_missing())
     data = IncompleteData(*coder.code(present, rules, passed=passed))
     if absent:
         data = _with_absent(network, data, absent)
@@ -204,6 +204,24 @@ def _from_source(
     labels = (_SAME,) * network.n_vars
     found = _find_unknown(network, source, odd or {}, cells)
     return NewData(data, cells, columns, labels, extra, absent, found)
+
+
+def _or_missing() -> str:
+    return f" Correct it, or pass {spell('unknown', 'missing')}."
+
+
+def _markers_for(
+    network: Network, source: Source, missing: Iterable[str] | None
+) -> frozenset[str]:
+    """Return the texts of missing cells: those given, or that the network remembers.
+
+    In a file the usual ones count beside these, but for those that are states.
+    """
+    known = None if network.schema is None else network.schema.missing
+    if missing is not None or known is None:
+        return source.chosen_markers(missing)
+    states = {str(label) for labels in network.states for label in labels}
+    return source.chosen_markers(known) | (source.chosen_markers(None) - states)
 
 
 def _rule_for(
@@ -319,6 +337,7 @@ def _from_data(
             data.codes[:, column],
             cells[i],
             is_strict=unknown == "error",
+            remedy=_or_missing(),
         )
         states[column], labels[i] = extend_states(known, given, table)
     extra = tuple(name for name in data.names if name not in set(network.names))

@@ -71,11 +71,12 @@ def recode(
     out: NDArray[np.uint8],
     *,
     is_strict: bool = True,
+    remedy: str = "",
 ) -> NDArray[np.uint8]:
     """Write the codes of one variable as those of a network, and return the mapping.
 
     Labels that the network does not know are an error unless it is not strict; then
-    they are missing.
+    they are missing. The ``remedy`` ends the message of the error.
     """
     table = match_states(known, given)
     np.take(table, codes, out=out)
@@ -83,7 +84,7 @@ def recode(
         unknown = np.flatnonzero((out == MISSING) & (codes != MISSING))
         if unknown.size:
             label, where = given[codes[unknown[0]]], f" in row {unknown[0]}"
-            raise unknown_label(name, known, label, where)
+            raise unknown_label(name, known, label, where, remedy)
     return table
 
 
