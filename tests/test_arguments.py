@@ -58,7 +58,9 @@ WRONG = {
         lambda: read(np.array([["a"], ["b"]]), names=5),
         lambda: bm.Dag.from_arcs(5),
     ],
-    "missing must be a list of text. Got 5": [lambda: read(TABLE, missing=5)],
+    "missing must be a list of text or numbers. Got True": [
+        lambda: read(TABLE, missing=True)
+    ],
     "states must be a mapping, such as": [lambda: read(TABLE, states=5)],
     "states of variable 'a' must be a sequence of labels. Got 5": [
         lambda: read(TABLE, states={"a": 5}),

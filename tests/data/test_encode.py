@@ -54,10 +54,10 @@ def test_booleans_that_occur_are_the_states():
     assert data.states == ((False, True), (True,))
 
 
-def test_markers_are_settable_and_apply_to_text_only():
-    table = {"a": ["x", "-", "NA"], "b": [0, 1, 0]}
+def test_markers_are_settable_and_apply_to_numbers_too():
+    table = {"a": ["x", "-", "NA"], "b": [0, 1, 2]}
     data = IncompleteData.from_table(table, missing=["-", "0"])
-    assert data.states == (("NA", "x"), (0, 1))
+    assert data.states == (("NA", "x"), (1, 2))
     assert IncompleteData.from_table({"a": ["x", "-", "y"]}, missing="-").n_missing == 1
     assert IncompleteData.from_table({"a": ["x", "?"]}, missing=()).n_missing == 0
 
@@ -218,7 +218,7 @@ def test_numbers_that_are_not_to_be_cut_must_be_few(make):
     [
         ({"names": ["a", "b"]}, "names must hold one name per column (1). Got 2"),
         ({"names": "a"}, "names must be a sequence of names. Got 'a' instead"),
-        ({"missing": [None]}, "missing must hold text. Got None instead"),
+        ({"missing": [None]}, "missing must hold text or numbers. Got None instead"),
         (
             {"max_numeric_states": 0},
             "max_numeric_states must be an integer >= 1. Got 0",

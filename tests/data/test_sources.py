@@ -1,5 +1,7 @@
 """Every kind of table is read the same, in memory and in files."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -7,8 +9,9 @@ import pyarrow as pa
 import pytest
 from support.tables import fails, make_table
 
-from bayesmend import IncompleteData
-from bayesmend.errors import MissingDependencyError
+from bayesmend import IncompleteData, learn
+from bayesmend.data.states import MISSING
+from bayesmend.errors import DataError, MissingDependencyError, ReadingWarning
 
 
 @make_table
@@ -80,3 +83,38 @@ def test_without_polars_and_pyarrow_the_remedy_is_named(tmp_path, monkeypatch):
 def test_a_broken_parquet_file_is_named(tmp_path):
     (tmp_path / "t.parquet").write_bytes(b"PAR1 nothing")
     assert "t.parquet is not a readable Parquet file" in fails(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("discretize", ["auto", {"cost": 2}])
+def test_decimals_of_any_precision_are_numbers(discretize: object) -> None:
+    cells = [Decimal("1.50"), None, Decimal("2.25")] * 20
+    cost = pl.Series(cells, dtype=pl.Decimal(10, 2))
+    table = pl.DataFrame({"cost": cost, "g": ["a", "a", "b"] * 20})
+    data = IncompleteData.from_table(table, discretize=discretize)
+    assert data.codes[:3, 0].tolist() == [0, MISSING, 1]
+    assert data.to_table()["cost"].equals(table["cost"])
+    filled = learn(table, discretize=discretize).completed.to_table()["cost"]
+    assert filled.dtype == pl.Decimal(10, 2)
+    assert set(filled) <= {Decimal("1.50"), Decimal("2.25")}
+
+
+@pytest.mark.parametrize("infinite", [Decimal("Infinity"), Decimal("-Infinity")])
+def test_an_infinite_decimal_is_an_infinite_number(infinite: Decimal) -> None:
+    table = {"cost": [infinite, Decimal("1.5")] * 10, "g": ["a", "b"] * 10}
+    with pytest.warns(ReadingWarning, match=r"cost \(infinite numbers\)"):
+        assert IncompleteData.from_table(table).names == ("g",)
+
+
+@pytest.mark.parametrize("value", [45, True, None, "45", b"45", 1.5])
+def test_a_mapping_of_single_values_is_told_to_give_lists(value: object) -> None:
+    with pytest.raises(DataError) as caught:
+        IncompleteData.from_table({"age": value})
+    assert str(caught.value) == (
+        f"a mapping must hold a list of values for 'age'. Got {value!r} instead."
+        f" For a single row write [{value!r}]."
+    )
+
+
+def test_a_mapping_of_mappings_is_refused() -> None:
+    with pytest.raises(DataError, match="a list of values for 'age'"):
+        IncompleteData.from_table({"age": {0: 1}})

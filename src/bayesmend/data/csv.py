@@ -36,8 +36,11 @@ from bayesmend.data.states import (
     Column,
     Label,
     check_markers,
+    is_marker,
     is_number_text,
     listing,
+    marker_numbers,
+    number_of_text,
     quantity,
 )
 from bayesmend.errors import DataError, ParameterError
@@ -88,12 +91,40 @@ class CsvSource(Source):
     ) -> None:
         """Settle names and markers, and read the text."""
         super().prepare(names, markers, numeric)
-        is_number = np.zeros(len(names), dtype=np.uint8)
+        self._load(numeric)
+        numbers = marker_numbers(markers)
+        if numbers and (spellings := self._spellings(numbers) - markers):
+            self.markers = markers | spellings
+            self._load(numeric)
+        self.marker_counts = self.count_markers(range(len(names)))
+
+    def _load(self, numeric: frozenset[int]) -> None:
+        """Read the text, now that the names and markers are known."""
+        is_number = np.zeros(len(self.names), dtype=np.uint8)
         is_number[list(numeric)] = 1
-        table = _core.read_csv(self._text, self._format, sorted(markers), is_number)
+        markers = sorted(self.markers)
+        table = _core.read_csv(self._text, self._format, markers, is_number)
         self._check(table.problem)
         self._table, self.n_rows, self._numeric = table, table.n_rows, numeric
-        self.marker_counts = self.count_markers(range(len(names)))
+
+    def _spellings(self, numbers: frozenset[float]) -> frozenset[str]:
+        """Return how the text writes some numbers, as -9.0 for -9."""
+        wanted, mark, found = [*numbers], self.decimal, set[str]()
+        for position in range(len(self.names)):
+            texts = self._read.labels(position)
+            if self._read.profile(position).is_numeric:
+                there, problem = self._read.numbers(position)
+                self._check(problem)
+                if not np.isin(there, wanted).any():
+                    continue
+                texts = self._read.texts(position)
+            cells = (text.strip(BLANKS) for text in set(texts))
+            found |= {
+                cell
+                for cell in cells
+                if is_number_text(cell, mark) and number_of_text(cell, mark) in numbers
+            }
+        return frozenset(found)
 
     def count_markers(self, positions: Iterable[int]) -> dict[str, int]:
         """Count the cells of some columns that each marker stands in."""
@@ -395,7 +426,7 @@ def csv_chunks(
     codes: NDArray[np.uint8],
     *,
     weights: tuple[str, NDArray[np.float64]] | None,
-    missing: Iterable[str],
+    missing: object,
     delimiter: str,
 ) -> Iterator[bytes]:
     """Yield the text of a table piece by piece, the header first."""
@@ -441,7 +472,7 @@ def label_texts(
     name: str,
     labels: Sequence[Label],
     codes: NDArray[np.uint8],
-    missing: Iterable[str],
+    missing: object,
 ) -> list[str]:
     """Return the cells of a variable as text that reads back identically."""
     markers = check_markers(missing)
@@ -494,7 +525,7 @@ def _header(names: Sequence[str], delimiter: str) -> bytes:
 def plain_text(name: str, state: object, markers: frozenset[str]) -> str:
     """Return a cell of a variable as text that does not read back as missing."""
     text = _number_text(state) if isinstance(state, float) else str(state)
-    if text.strip(BLANKS) in markers:
+    if is_marker(text, markers):
         message = (
             f"state {text!r} of variable {name!r} would read back as missing. Rename"
             f" it, or list other markers in {spell('missing')}."

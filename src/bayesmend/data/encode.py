@@ -27,12 +27,12 @@ from bayesmend.data.roles import Asked, Decision, Problems, decide
 from bayesmend.data.schema import ColumnRole, Schema
 from bayesmend.data.sources import Origin, Source, is_missing
 from bayesmend.data.states import (
-    BLANKS,
     MISSING,
     Column,
     Label,
     as_label,
     check_labels,
+    is_marker,
     is_number_text,
     label_key,
     listing,
@@ -67,6 +67,7 @@ def encode(source: Source, options: ReadingOptions) -> Encoded:
     asked = Asked.of(source.headers, options)
     markers = source.chosen_markers(options.missing)
     source.prepare(asked.names, markers, frozenset())
+    markers = source.markers  # with numbers as the table writes them
     problems = Problems()
     decisions = decide(source, asked, problems)
     rule, shortfalls = _fit_rule(source, asked, decisions, problems)
@@ -331,7 +332,7 @@ class ChosenStates:
         return labels, np.arange(MISSING + 1, dtype=np.uint8)
 
     def _is_marker(self, value: Label) -> bool:
-        return isinstance(value, str) and value.strip(BLANKS) in self.markers
+        return is_marker(value, self.markers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,7 +408,7 @@ def _declared_states(
     )
     states = tuple(str(s) if is_text else as_label(s) for s in declared)
     for state in states:
-        if isinstance(state, str) and state.strip(BLANKS) in markers:
+        if is_marker(state, markers):
             message = (
                 f"state {state!r} of variable {column.name!r} is also a missing marker."
                 f" Remove it from {spell('states')}, or list the markers in"

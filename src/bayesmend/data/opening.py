@@ -12,7 +12,7 @@ __all__ = ["Opening"]
 class Opening(TypedDict, total=False):
     """The options by which any function opens a table, as keywords."""
 
-    missing: Iterable[str] | None
+    missing: Iterable[str | float] | str | float | None
     names: Sequence[str] | None
     delimiter: str | None
     decimal: str | None

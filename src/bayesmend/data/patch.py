@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["own_column", "patch_column", "rows_of_text"]
+__all__ = ["cells_of_rows", "own_column", "patch_column"]
 
 
 def own_column(kind: str, table: Any, position: int) -> Any:
@@ -38,10 +38,11 @@ def patch_column(kind: str, own: Any, take: NDArray[np.intp], extra: Any) -> Any
     return _patch_list(own, take, extra)
 
 
-def rows_of_text(kind: str, own: Any, rows: NDArray[np.intp]) -> list[tuple[int, str]]:
-    """Return those of some rows that hold text, with the text."""
+def cells_of_rows(kind: str, own: Any, rows: NDArray[np.intp]) -> list[Any]:
+    """Return the cells of some rows."""
     if not rows.size:
         return []
+    cells: list[Any]
     if kind == "pandas":
         cells = own.iloc[rows].tolist()
     elif kind == "polars":
@@ -50,8 +51,7 @@ def rows_of_text(kind: str, own: Any, rows: NDArray[np.intp]) -> list[tuple[int,
         cells = _patch_arrow(own, rows, None).to_pylist()
     else:
         cells = [own[row] for row in rows.tolist()]
-    pairs = zip(rows.tolist(), cells, strict=True)
-    return [(row, str(cell)) for row, cell in pairs if isinstance(cell, str)]
+    return cells
 
 
 def _patch_pandas(own: Any, take: NDArray[np.intp], extra: Any) -> Any:

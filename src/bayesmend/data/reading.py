@@ -48,7 +48,7 @@ class ReadingOptions:
     discretize: Discretize | None = "auto"
     max_numeric_states: int = 20
     normalise: bool = False
-    missing: Iterable[str] | None = None
+    missing: Iterable[str | float] | str | float | None = None
     names: Sequence[str] | None = None
     delimiter: str | None = None
     decimal: str | None = None

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend.data.numbers import Numbers, date_number, date_text, number_date
-from bayesmend.data.patch import own_column, patch_column, rows_of_text
+from bayesmend.data.patch import cells_of_rows, own_column, patch_column
 from bayesmend.data.sources import CodedSource, Origin, Source, is_missing
 from bayesmend.data.states import (
     BLANKS,
     MISSING,
     Label,
     as_label,
+    is_marker,
     is_number_text,
     number_of_text,
 )
@@ -236,12 +237,16 @@ def _draws(
 def _marked(
     source: Source, own: Any, codes: NDArray[np.uint8], base: NDArray[np.uint8]
 ) -> list[int]:
-    """Return the rows whose text stands for a missing cell, which it still is."""
+    """Return the rows whose cell is a missing marker, and still missing."""
     if not source.markers:
         return []
     rows = np.flatnonzero((codes == MISSING) & (base == MISSING))
-    texts = rows_of_text(source.kind, own, rows)
-    return [row for row, text in texts if is_missing(text, source.markers)]
+    cells = cells_of_rows(source.kind, own, rows)
+    return [
+        row
+        for row, cell in zip(rows.tolist(), cells, strict=True)
+        if is_marker(cell, source.markers)
+    ]
 
 
 def _rows_of_states(
@@ -258,8 +263,8 @@ def _rows_of_states(
         rows = np.flatnonzero(base == code)[:1]
         found[code] = int(rows[0]) if rows.size else None
         # Labels that were joined differ in blanks or case from the one that stands.
-        texts = rows_of_text(source.kind, own, rows)
-        if texts and texts[0][1] != labels[code]:
+        cells = cells_of_rows(source.kind, own, rows)
+        if cells and isinstance(cells[0], str) and cells[0] != labels[code]:
             found[code] = None
     return found
 

@@ -33,7 +33,9 @@ from bayesmend.data.states import (
     as_label,
     check_markers,
     compact,
+    is_marker,
     is_number_text,
+    marker_numbers,
 )
 from bayesmend.errors import DataError, MissingDependencyError
 
@@ -193,7 +195,7 @@ class Source(ABC):
     marker_counts: Mapping[str, int] = MappingProxyType({})
     """How many cells of a file each missing marker stands in, once it is prepared."""
 
-    def chosen_markers(self, missing: Iterable[object] | None) -> frozenset[str]:
+    def chosen_markers(self, missing: object) -> frozenset[str]:
         """Return the markers given or, for None, those that are usual in a file."""
         if missing is None:
             missing = MISSING_MARKERS if self.kind == "text" else ()
@@ -213,7 +215,8 @@ class Source(ABC):
         """Return a column as floats, NaN where missing; dates as seconds since 1970."""
         numbers = self._own_numbers(position)
         if numbers is not None and not np.isinf(numbers).any():
-            return numbers
+            marked = np.isin(numbers, [*marker_numbers(self.markers)])
+            return np.where(marked, np.nan, numbers) if marked.any() else numbers
         column = self.column(position, max(self.n_rows, 1))
         if column.kind == "date":
             return self.dates(position)
@@ -314,7 +317,10 @@ class Source(ABC):
         """
         name = self.names[position]
         if isinstance(values, np.ndarray):
-            present = np.flatnonzero(~np.isnan(values))
+            seen_numbers = ~np.isnan(values)
+            for number in marker_numbers(self.markers):
+                seen_numbers &= values != number
+            present = np.flatnonzero(seen_numbers)
         else:
             seen = (not is_missing(value, self.markers) for value in values)
             present = np.flatnonzero(np.fromiter(seen, dtype=bool, count=len(values)))
@@ -470,7 +476,7 @@ class MappingSource(Source):
     def __init__(self, table: Mapping[Any, Any]) -> None:
         self.headers, self.native = tuple(table), table
         self.dtypes = (None,) * len(table)
-        self._columns = [list(values) for values in table.values()]
+        self._columns = [_listed(*item) for item in table.items()]
         self.n_rows = len(self._columns[0]) if self._columns else 0
         for header, values in zip(self.headers, self._columns, strict=True):
             if len(values) != self.n_rows:
@@ -496,6 +502,18 @@ class MappingSource(Source):
     def column(self, position: int, keep: int = KEPT_VALUES) -> Column:
         """Return a column with at most ``keep`` of its distinct values."""
         return self._objects(position, keep, self._columns[position])
+
+
+def _listed(header: object, values: Any) -> list[Any]:
+    """Return the cells of a column of a mapping, which must not be a single value."""
+    if isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping)):
+        return list(values)
+    message = (
+        f"a mapping must hold a list of values for {header!r}. Got {values!r} instead."
+    )
+    if not isinstance(values, Mapping):
+        message += f" For a single row write {[values]!r}."
+    raise DataError(message)
 
 
 @runtime_checkable
@@ -604,7 +622,9 @@ class PolarsSource(Source):
             categories = list(series.dtype.categories)
             codes = native.to_physical().cast(int).fill_null(-1).to_numpy()
             return self._categories(position, categories, codes)
-        if series.dtype.is_nested() or series.dtype == nw.Object:
+        # Decimals of another precision than the largest cannot be replaced.
+        is_special = series.dtype == nw.Object or series.dtype.is_decimal()
+        if series.dtype.is_nested() or is_special:
             return self._objects(position, keep, series.to_list())
         unique = series.drop_nulls().unique(maintain_order=True)
         values, index = unique.to_list(), np.full(self.n_rows, -1, dtype=np.intp)
@@ -774,9 +794,9 @@ def _is_date_text(text: Label) -> bool:
 def is_missing(value: object, markers: frozenset[str]) -> bool:
     """Tell whether a value is null, NaN, NaT or a missing marker."""
     if isinstance(value, str):
-        return value.strip(BLANKS) in markers
+        return is_marker(value, markers)
     # NA and NaT are those of pandas, which is not imported.
-    return _is_null(value) or bool(value != value)
+    return _is_null(value) or bool(value != value) or is_marker(value, markers)
 
 
 def distinct_objects(values: Sequence[Any]) -> tuple[list[object], NDArray[np.intp]]:

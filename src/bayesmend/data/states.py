@@ -4,11 +4,13 @@ A column arrives as its distinct values and, per row, the position of its value 
 them. Nothing here knows where a column came from.
 """
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal, TypeAlias
+from functools import lru_cache
+from typing import Any, Literal, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +40,7 @@ _NUMBERS = {
     for mark in ".,"
 }
 _EXACT_INTEGERS = 2.0**53
+_MOST_DIGITS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +144,8 @@ def as_label(value: object) -> Label:
         value = float(str(value))  # the shortest text, not the digits of the cast
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, Decimal) and not value.is_finite():
+        return float(value)
     if isinstance(value, Decimal):
         value = int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_INTEGERS:
@@ -173,16 +178,59 @@ def quantity(n: int, word: str) -> str:
     return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"
 
 
-def check_markers(missing: Iterable[object]) -> frozenset[str]:
-    """Return the missing markers as a set of text."""
+def check_markers(missing: object) -> frozenset[str]:
+    """Return the missing markers, text or numbers, as a set of text.
+
+    Examples
+    --------
+    >>> sorted(check_markers(["NA ", -9.0]))
+    ['-9', 'NA']
+    """
     markers: set[str] = set()
-    listed = [missing] if isinstance(missing, str) else missing
-    for marker in check_items("missing", listed, "text"):
-        if not isinstance(marker, str):
-            message = f"missing must hold text. Got {marker!r} instead."
+    listed = [missing] if isinstance(missing, str) or _is_number(missing) else missing
+    for marker in check_items("missing", listed, "text or numbers"):
+        is_finite = _is_number(marker) and math.isfinite(marker)
+        if not (isinstance(marker, str) or is_finite):
+            message = f"missing must hold text or numbers. Got {marker!r} instead."
             raise ParameterError(message)
-        markers.add(marker.strip(BLANKS))
+        markers.add(str(as_label(marker)).strip(BLANKS))
     return frozenset(markers)
+
+
+def is_marker(value: object, markers: frozenset[str]) -> bool:
+    """Tell whether a cell is a missing marker; numbers are compared as numbers.
+
+    Examples
+    --------
+    >>> markers = frozenset(["-9", "NA"])
+    >>> [is_marker(value, markers) for value in (-9, -9.0, "-9.0", " NA", -99)]
+    [True, True, True, True, False]
+    """
+    if isinstance(value, str):
+        text = value.strip(BLANKS)
+        if text in markers:
+            return True
+        numbers = marker_numbers(markers)
+        return bool(numbers) and is_number_text(text) and _exact(text) in numbers
+    numbers = marker_numbers(markers)
+    return bool(numbers) and _is_number(value) and as_label(value) in numbers
+
+
+@lru_cache(maxsize=64)
+def marker_numbers(markers: frozenset[str]) -> frozenset[float]:
+    """Return the markers that are numbers, as such."""
+    return frozenset(_exact(marker) for marker in markers if is_number_text(marker))
+
+
+def _exact(text: str) -> float:
+    """Return the number that a text reads as; integers keep all their digits."""
+    is_whole = text.lstrip("+-").isdigit() and len(text) < _MOST_DIGITS
+    return int(text) if is_whole else float(text)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    numbers = (int, float, np.integer, np.floating, Decimal)
+    return isinstance(value, numbers) and not isinstance(value, bool)
 
 
 def check_names(

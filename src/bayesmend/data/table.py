@@ -113,7 +113,7 @@ class IncompleteData:
         discretize: Discretize | None = "auto",
         max_numeric_states: int = 20,
         normalise: bool = False,
-        missing: Iterable[str] | None = None,
+        missing: Iterable[str | float] | str | float | None = None,
         names: Sequence[str] | None = None,
         delimiter: str | None = None,
         decimal: str | None = None,
@@ -158,10 +158,11 @@ class IncompleteData:
         normalise : bool, default=False
             Whether labels that differ only in blanks or case are one: the spelling
             that is declared, or the most frequent, stands for all.
-        missing : iterable of str, optional
-            Text that stands for a missing cell, compared without blanks around it. By
-            default, in a text file or workbook, an empty cell, NA, NaN, nan, null,
-            None and ?; in memory, none. None, NaN, NaT and null are always missing.
+        missing : iterable of str or number, optional
+            What stands for a missing cell. Text is compared without blanks around it,
+            a number as a number: -9 and "-9" are the same, and so is -9.0. By default,
+            in a text file or workbook, an empty cell, NA, NaN, nan, null, None and ?;
+            in memory, none. None, NaN, NaT and null are always missing.
         names : sequence of str, optional
             Names of the columns in place of the table's own. A file is then taken to
             have no header, unless ``header`` says so.
@@ -230,7 +231,7 @@ class IncompleteData:
         discretize: Discretize | None = "auto",
         max_numeric_states: int = 20,
         normalise: bool = False,
-        missing: Iterable[str] | None = None,
+        missing: Iterable[str | float] | str | float | None = None,
         names: Sequence[str] | None = None,
         decimal: str | None = None,
         encoding: str | None = None,
@@ -502,7 +503,7 @@ class IncompleteData:
         path: PathLike,
         *,
         delimiter: str | None = None,
-        missing: Iterable[str] = MISSING_MARKERS,
+        missing: Iterable[str | float] = MISSING_MARKERS,
         weights: str | None = None,
         fill: Fill = "number",
         safe: bool = False,
@@ -518,7 +519,7 @@ class IncompleteData:
             The file to write or replace.
         delimiter : str, optional
             By default a tab for .tsv and a comma for any other name.
-        missing : iterable of str
+        missing : iterable of str or number
             The markers the file will be read with. Missing cells are written empty,
             or as the first of the markers in order when that is not one of them. A
             state that equals a marker is an error.

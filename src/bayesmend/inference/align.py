@@ -412,7 +412,7 @@ def _check_markers(
 ) -> None:
     for name, labels in given.items():
         for label in labels:
-            if isinstance(label, str) and is_missing(label, markers):
+            if is_missing(label, markers):
                 msg = (
                     f"state {label!r} of variable {name!r} is also a marker of missing "
                     f"cells. List the markers of your table in {spell('missing')}."

@@ -110,7 +110,7 @@ class Imputation:
         path: str | os.PathLike[str],
         number: int = 0,
         *,
-        missing: Iterable[str] = MISSING_MARKERS,
+        missing: Iterable[str | float] = MISSING_MARKERS,
     ) -> None:
         """Write a completed table as CSV, with all columns of the one given."""
         self.tables[number].write_csv(path, missing=missing, fill=self.fill)
