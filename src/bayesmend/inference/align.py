@@ -5,7 +5,7 @@ What the network does not know stays with the table, and comes back with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack, get_args
 
@@ -210,9 +210,7 @@ def _or_missing() -> str:
     return f" Correct it, or pass {spell('unknown', 'missing')}."
 
 
-def _markers_for(
-    network: Network, source: Source, missing: Iterable[str] | None
-) -> frozenset[str]:
+def _markers_for(network: Network, source: Source, missing: object) -> frozenset[str]:
     """Return the texts of missing cells: those given, or that the network remembers.
 
     In a file the usual ones count beside these, but for those that are states.
