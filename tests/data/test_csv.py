@@ -445,10 +445,23 @@ def test_a_state_that_reads_as_missing_is_not_written(tmp_path):
 def test_missing_cells_need_a_marker(tmp_path):
     table = {"a": ["x", None], "b": ["", ""]}
     data = IncompleteData.from_table(table, missing=["-"], columns=["a", "b"])
-    data.write_csv(tmp_path / "out.csv", missing=["-"])
-    assert (tmp_path / "out.csv").read_text() == 'a,b\nx,""\n-,""\n'
+    with pytest.raises(DataError, match="state '' of variable 'b' would read back"):
+        data.write_csv(tmp_path / "out.csv", missing=["-"])
     with pytest.raises(DataError, match="missing cells need a marker"):
         data.write_csv(tmp_path / "out.csv", missing=[])
+
+
+def test_an_empty_field_is_missing_whatever_the_markers(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n-9,u\n,v\n1,u\n2,NA\n")
+    data = IncompleteData.from_table(path, missing=["-9"])
+    assert data.states == (("1", "2"), ("NA", "u", "v"))
+    assert data.missing_mask[:, 0].tolist() == [True, True, False, False]
+    kept = IncompleteData.from_table(path, missing=[])
+    assert kept.states[0] == ("", "-9", "1", "2")
+    data.write_csv(tmp_path / "out.csv", missing=["-9"])
+    again = IncompleteData.from_table(tmp_path / "out.csv", missing=["-9"])
+    assert again == data
 
 
 def test_text_beyond_unicode_is_not_written(tmp_path):

@@ -168,8 +168,8 @@ class Rows:
         list[str] | None,
         repeated(
             "TEXT",
-            "Text of a missing cell, in place of the usual ones (empty, NA, NaN, "
-            "null, None, ?)",
+            "Text of a missing cell beside the empty one, in place of the usual (NA, "
+            "NaN, null, None, ?)",
         ),
     ] = None
     discretize: Annotated[

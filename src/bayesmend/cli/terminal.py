@@ -111,7 +111,11 @@ class Command(TyperCommand):
                 for key, item in value[0].items()
             )
             return " ".join(f"{option} {pair}" for pair in pairs)
-        return f"{option} {_quoted(_as_text(value[0]))}"
+        # An option that may be repeated takes one text each time, commas and all.
+        items: Sequence[object] = [value[0]]
+        if isinstance(value[0], list | tuple) and "," not in (metavar or ""):
+            items = value[0]
+        return " ".join(f"{option} {_quoted(_as_text(item))}" for item in items)
 
 
 def _spell_columns(*value: object) -> str:

@@ -35,7 +35,7 @@ from bayesmend.data.states import (
     MISSING,
     Column,
     Label,
-    check_markers,
+    file_markers,
     is_marker,
     is_number_text,
     listing,
@@ -430,7 +430,7 @@ def csv_chunks(
     delimiter: str,
 ) -> Iterator[bytes]:
     """Yield the text of a table piece by piece, the header first."""
-    markers = check_markers(missing)
+    markers = file_markers(missing)
     marks = (*DELIMITERS, delimiter)  # so that the delimiter is found when read back
     hole = missing_text(markers, has_missing=bool(np.any(codes == MISSING)))
     if hole == "" and len(names) == 1 and weights is None:
@@ -475,7 +475,7 @@ def label_texts(
     missing: object,
 ) -> list[str]:
     """Return the cells of a variable as text that reads back identically."""
-    markers = check_markers(missing)
+    markers = file_markers(missing)
     hole = missing_text(markers, has_missing=bool(np.any(codes == MISSING)))
     texts = [plain_text(name, label, markers) for label in labels]
     texts += [hole] * (MISSING + 1 - len(texts))
@@ -508,13 +508,11 @@ def default_delimiter(path: PathLike) -> str:
 
 
 def missing_text(markers: frozenset[str], *, has_missing: bool) -> str:
-    """Return the text of a missing cell, which must be one of the markers."""
-    if not has_missing or "" in markers:
-        return ""
-    if not markers:
+    """Return the text of a missing cell: empty, where there are markers at all."""
+    if has_missing and not markers:
         message = f"missing cells need a marker. Give one in {spell('missing')}."
         raise DataError(message)
-    return min(markers)
+    return ""
 
 
 def _header(names: Sequence[str], delimiter: str) -> bytes:

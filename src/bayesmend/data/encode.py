@@ -179,7 +179,8 @@ def _tell(
     sizes = dict(zip(encoded.names, map(len, encoded.states), strict=True))
     table = getattr(source, "path", None)
     what = "the table" if table is None else table.name
-    message = tell_guesses(what, decisions, sizes, near, doubtful, notes)
+    markers = [marker for marker, n in source.marker_counts.items() if n and marker]
+    message = tell_guesses(what, decisions, sizes, near, doubtful, notes, markers)
     warn(message, ReadingWarning)
 
 

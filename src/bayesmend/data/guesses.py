@@ -51,6 +51,7 @@ def tell_guesses(
     near: Mapping[str, list[list[str]]],
     doubtful: Mapping[str, list[str]],
     notes: Iterable[str],
+    markers: Iterable[str] = (),
 ) -> str:
     """Say what was guessed, each line with the option that settles it.
 
@@ -68,6 +69,8 @@ def tell_guesses(
         By variable, labels that may stand for a missing cell.
     notes : iterable of str
         Sentences of others, without their full stops.
+    markers : iterable of str
+        What stands for a missing cell already, and would no longer if others did.
     """
     guessed = [decision for decision in decisions if decision.is_guess]
     cut = [d.name for d in guessed if d.role == "cut"]
@@ -101,12 +104,10 @@ def tell_guesses(
             f"{listing(map(repr, labels))} of {name}"
             for name, labels in doubtful.items()
         ]
-        markers = sorted(
-            {label.strip() for labels in doubtful.values() for label in labels}
-        )
+        found = {label.strip() for labels in doubtful.values() for label in labels}
         lines.append(
             f"labels that often stand for a missing cell: {listing(shown, _SHOWN)}. If"
-            f" they do, pass {spell('missing', markers)}."
+            f" they do, pass {spell('missing', sorted({*found, *markers}))}."
         )
     if len(lines) == 1:
         return f"{table}: {lines[0]}"

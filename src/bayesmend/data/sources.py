@@ -33,6 +33,7 @@ from bayesmend.data.states import (
     as_label,
     check_markers,
     compact,
+    file_markers,
     is_marker,
     is_number_text,
     marker_numbers,
@@ -197,9 +198,9 @@ class Source(ABC):
 
     def chosen_markers(self, missing: object) -> frozenset[str]:
         """Return the markers given or, for None, those that are usual in a file."""
-        if missing is None:
-            missing = MISSING_MARKERS if self.kind == "text" else ()
-        return check_markers(missing)
+        if self.kind == "text":
+            return file_markers(MISSING_MARKERS if missing is None else missing)
+        return check_markers(() if missing is None else missing)
 
     def prepare(
         self, names: tuple[str, ...], markers: frozenset[str], numeric: frozenset[int]

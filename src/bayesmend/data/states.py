@@ -233,6 +233,20 @@ def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, numbers) and not isinstance(value, bool)
 
 
+def file_markers(missing: object) -> frozenset[str]:
+    """Return the missing markers of a text file, where an empty field is always one.
+
+    Without any marker every field is a label, empty ones too.
+
+    Examples
+    --------
+    >>> sorted(file_markers(["-9"])), sorted(file_markers([]))
+    (['', '-9'], [])
+    """
+    markers = check_markers(missing)
+    return markers | {""} if markers else markers
+
+
 def check_names(
     headers: Sequence[object], names: Sequence[str] | None
 ) -> tuple[str, ...]:

@@ -39,8 +39,8 @@ from bayesmend.data.states import (
     MISSING_MARKERS,
     Label,
     as_label,
-    check_markers,
     check_names,
+    file_markers,
     position_of,
     quantity,
 )
@@ -162,7 +162,8 @@ class IncompleteData:
             What stands for a missing cell. Text is compared without blanks around it,
             a number as a number: -9 and "-9" are the same, and so is -9.0. By default,
             in a text file or workbook, an empty cell, NA, NaN, nan, null, None and ?;
-            in memory, none. None, NaN, NaT and null are always missing.
+            in memory, none. None, NaN, NaT and null are always missing,
+            and so is an empty field of a text file, unless the list is empty.
         names : sequence of str, optional
             Names of the columns in place of the table's own. A file is then taken to
             have no header, unless ``header`` says so.
@@ -520,8 +521,7 @@ class IncompleteData:
         delimiter : str, optional
             By default a tab for .tsv and a comma for any other name.
         missing : iterable of str or number
-            The markers the file will be read with. Missing cells are written empty,
-            or as the first of the markers in order when that is not one of them. A
+            The markers the file will be read with. Missing cells are written empty. A
             state that equals a marker is an error.
         weights : str, optional
             Name of the column for the row weights, which comes last; by default the
@@ -548,7 +548,7 @@ class IncompleteData:
         named = name_weights(self.weights, self.origin, self.names, weights)
         held = self._contents
         if needs_source(self.origin, held, fill):
-            markers = check_markers(missing)
+            markers = file_markers(missing)
             names, columns = table_texts(
                 self.origin, held, markers, fill=fill, weights=named
             )
