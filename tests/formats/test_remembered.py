@@ -1,6 +1,9 @@
 """Networks in files remember how the table learned from was read."""
 
+import base64
 import datetime
+import json as js
+import zlib
 from dataclasses import replace
 from decimal import Decimal
 
@@ -12,6 +15,7 @@ import bayesmend as bm
 from bayesmend.data.schema import ColumnRole, Schema
 from bayesmend.errors import DataError, FormatError
 from bayesmend.formats import bif, convert, graphml, json, xmlbif
+from bayesmend.formats.remembered import Remembered
 
 FORMATS = {"json": json, "bif": bif, "xmlbif": xmlbif, "graphml": graphml}
 
@@ -141,3 +145,99 @@ def test_a_date_stands_for_its_interval():
     assert schema.interval_of("d", datetime.date(1970, 1, 5)) == "<=1970-01-11"
     assert schema.interval_of("d", "1970-02-05") == ">1970-01-11"
     assert schema.interval_of("d", "soon") is None
+
+
+# Labels of other types than text, and support.
+
+
+def typed_table():
+    generator = np.random.default_rng(3)
+    b = generator.integers(0, 3, 90)
+    frame = pd.DataFrame(
+        {
+            "b": b,
+            "g": b > 0,
+            "f": np.where(b > 1, 0.5, 1.25),
+            "t": np.where(b > 1, "1", "0"),
+        }
+    )
+    hidden = frame.astype(object)
+    hidden.loc[generator.random(90) < 0.1, "g"] = None
+    return hidden.astype({"b": "int64", "g": "boolean", "f": "float64"})
+
+
+@pytest.fixture(scope="module")
+def typed():
+    return bm.learn_em(typed_table(), discretize=None, seed=1).network
+
+
+@pytest.mark.parametrize("module", FORMATS.values(), ids=FORMATS)
+def test_every_format_gives_labels_of_learned_networks_their_types(typed, module):
+    assert typed.states == ((0, 1, 2), (False, True), (0.5, 1.25), ("0", "1"))
+    assert typed.support is not None
+    back = module.parse(module.render(typed))
+    assert back == typed  # support, too
+    assert all(
+        [*map(type, own)] == [*map(type, labels)]
+        for own, labels in zip(back.states, typed.states, strict=True)
+    )
+    asked = bm.query(back, "g", given={"b": 1})
+    assert asked.distributions == bm.query(typed, "g", given={"b": 1}).distributions
+    assert list(asked.distributions["g"]) == [False, True]
+    rows = pd.DataFrame({"b": [0, 2], "t": ["0", "1"]})
+    filled = bm.impute(back, rows, allow_absent=True).to_table()
+    expected = bm.impute(typed, rows, allow_absent=True).to_table()
+    pd.testing.assert_frame_equal(filled, expected)
+    assert filled.dtypes["g"] == "boolean"
+
+
+@pytest.mark.parametrize("module", [bif, xmlbif])
+def test_labels_are_text_to_other_readers(typed, module):
+    text = module.render(typed)
+    kept = [line for line in text.splitlines() if "bayesmend_schema" not in line]
+    plain = module.parse("\n".join(kept))
+    assert plain.states[:2] == (("0", "1", "2"), ("False", "True"))
+    assert plain.states[2:] == (("0.5", "1.25"), ("0", "1"))
+    assert plain.schema is None
+
+
+def test_labels_that_were_renamed_stay_text(typed):
+    text = bif.render(typed).replace("False", "off").replace("True", "on")
+    back = bif.parse(text)
+    assert back.states[1] == ("off", "on")
+    assert back.states[0] == (0, 1, 2)
+
+
+@pytest.mark.parametrize("states", [[], {"b": "01"}, {"b": [None]}, {"b": [[1]]}])
+def test_states_in_the_property_that_are_no_labels_are_refused(states):
+    plain = js.dumps(Schema(()).to_dict() | {"states": states})
+    packed = base64.urlsafe_b64encode(zlib.compress(plain.encode())).decode()
+    text = "network n { property bayesmend_schema = " + packed.rstrip("=") + "; }"
+    rest = "variable b { type discrete [2] { 0, 1 }; } probability (b) { table 0, 1; }"
+    with pytest.raises(FormatError, match="are no labels"):
+        bif.parse(text + rest)
+
+
+def test_labels_that_would_fall_together_stay_text():
+    memory = Remembered(Schema(()), {"b": (1, True)})
+    dag = bm.Dag.from_arcs(["b"])
+    network = bm.Network(dag, (("1", "True"),), ([[0.5, 0.5]],))
+    assert memory.given_to(network).states == (("1", "True"),)
+
+
+@pytest.mark.parametrize("digits", ["", "012", "0", "0101010101"])
+def test_support_in_xmlbif_that_does_not_fit_is_refused(typed, digits):
+    head, _, tail = xmlbif.render(typed).partition("bayesmend_support = ")
+    rest = tail.partition("<")[2]
+    with pytest.raises(FormatError, match="digits 0 or 1, one for each number"):
+        xmlbif.parse(f"{head}bayesmend_support = {digits}<{rest}")
+
+
+@pytest.mark.parametrize("module", [xmlbif, graphml])
+def test_support_comes_back_in_its_order(module):
+    asia = bm.load_network("asia")
+    generator = np.random.default_rng(1)
+    flags = tuple(generator.random(cpt.shape) < 0.5 for cpt in asia.cpts)
+    network = replace(asia, support=flags)
+    assert module.parse(module.render(network)) == network
+    assert module.parse(module.render(asia)).support is None

@@ -6,7 +6,8 @@ repositories (a row per parent configuration) are read; the latter is written. C
 between words and numbers are optional, ``property`` lines and comments are skipped, but
 for the property of the network that tells how the table learned from was read, and that
 of a table that tells which of its cells have an example there (1 or 0, row by row).
-States are text: a number used as a label comes back as text.
+States are text, and a number used as a label comes back as text, unless the network
+was learned: then its property remembers the types of labels.
 
 Words made of letters, digits, ``_``, ``.``, ``+`` and ``-`` are written as they are,
 anything else in quotes, with ``\\``, ``\"``, ``\n``, ``\r`` and ``\t`` as escapes.
@@ -14,14 +15,12 @@ anything else in quotes, with ``\\``, ``\"``, ``\n``, ``\r`` and ``\t`` as escap
 
 import math
 import re
-from dataclasses import replace
 from itertools import product
 from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend.data.schema import Schema
 from bayesmend.data.states import Label, listing
 from bayesmend.formats.assemble import (
     Family,
@@ -32,7 +31,15 @@ from bayesmend.formats.assemble import (
     parse_numbers,
     text_labels,
 )
-from bayesmend.formats.remembered import PROPERTY, pack_schema, unpack_schema
+from bayesmend.formats.remembered import (
+    PROPERTY,
+    SUPPORT,
+    Remembered,
+    pack_memory,
+    pack_support,
+    unpack_memory,
+    unpack_support,
+)
 from bayesmend.formats.text import Source
 from bayesmend.network.cpt import unfold
 from bayesmend.network.network import Network
@@ -49,7 +56,6 @@ PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", re.ASCII)
 BLOCK = re.compile(
     r'(?:[^}"/]++|"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|/(?!\*))*+\}', re.DOTALL
 )
-SUPPORT = "bayesmend_support"
 FLAGS = re.compile(rf"\bproperty\s+{SUPPORT}\s*=\s*([^;]*?)\s*;")
 SCHEMA = re.compile(rf"\bproperty\s+({PROPERTY}\s*=[^;]*);")
 PUNCTUATION = frozenset("{}()[]|,;")
@@ -105,7 +111,7 @@ def render(network: Network) -> str:
     labels = [[_quote(label) for label in states] for states in text_labels(network)]
     kept = ""
     if network.schema is not None:
-        kept = f"  property {pack_schema(network.schema)};\n"
+        kept = f"  property {pack_memory(network)};\n"
     parts = [f"network unknown {{\n{kept}}}\n"]
     for name, states in zip(names, labels, strict=True):
         listed = f"[ {len(states)} ] {{ {', '.join(states)} }}"
@@ -119,9 +125,7 @@ def render(network: Network) -> str:
             head = f"({', '.join(reversed(config))})" if parents else "table"
             parts.append(f"  {head} {', '.join(map(repr, row))};\n")
         if network.support is not None:
-            seen = network.support[child].ravel().tolist()
-            flags = "".join("01"[flag] for flag in seen)
-            parts.append(f"  property {SUPPORT} = {flags};\n")
+            parts.append(f"  property {pack_support(network.support[child])};\n")
         parts.append("}\n")
     return "".join(parts)
 
@@ -147,7 +151,7 @@ class _Parser:
         self.is_quoted = False
         self.variables: dict[str, Variable] = {}
         self.families: dict[str, Family] = {}
-        self.schema: Schema | None = None
+        self.memory: Remembered | None = None
 
     def parse(self) -> Network:
         tables = []
@@ -169,9 +173,7 @@ class _Parser:
             self.end = position
             self.read_family(codes)
         network = assemble(self.source, self.variables, self.families)
-        if self.schema is None:
-            return network
-        return replace(network, schema=self.schema)
+        return network if self.memory is None else self.memory.given_to(network)
 
     def advance(self) -> bool:
         """Move to the next token; false at the end of the text."""
@@ -237,7 +239,7 @@ class _Parser:
         self.skip_block()
         found = SCHEMA.search(self.source.text, start, self.end)
         if found is not None:
-            self.schema = unpack_schema(self.source, found[1], found.start(1))
+            self.memory = unpack_memory(self.source, found[1], found.start(1))
 
     def skip_property(self) -> None:
         start = self.start
@@ -302,12 +304,8 @@ class _Parser:
         found = FLAGS.search(self.source.text, start, self.end)
         if found is None:
             return None
-        n_entries = math.prod(card)
-        if not re.fullmatch(f"[01]{{{n_entries}}}", found[1]):
-            msg = f"{SUPPORT} must be {n_entries} digits 0 or 1, one for each number."
-            self.source.fail(msg, found.start(1))
-        flags = np.array([digit == "1" for digit in found[1]])
-        return unfold(flags.reshape(-1, card[0]), card[1:])
+        flags = unpack_support(self.source, found[1], found.start(1), card)
+        return unfold(flags, card[1:])
 
     def read_entries(
         self,

@@ -20,7 +20,7 @@ from bayesmend.formats.text import Source
 from bayesmend.network.cpt import unfold
 from bayesmend.network.network import Network
 
-__all__ = ["Entry", "read_entries"]
+__all__ = ["Entry", "is_label", "read_entries"]
 
 MAX_VALUE = 1e300  # an integer beyond it has no float
 
@@ -59,7 +59,7 @@ def _declare(source: Source, entry: Entry, variables: dict[str, Variable]) -> No
     name, states = entry.value.get("name"), entry.value.get("states")
     if not isinstance(name, str):
         entry.fail(source, "a variable must have a name, which is text.", "name")
-    if not isinstance(states, list) or not all(map(_is_label, states)):
+    if not isinstance(states, list) or not all(map(is_label, states)):
         problem = "states must be a list of texts, numbers or truth values."
         entry.fail(source, problem, "states")
     variable = Variable(name, tuple(map(as_label, states)), entry.where)
@@ -104,7 +104,8 @@ def _read_support(
     return np.array(rows, dtype=bool)
 
 
-def _is_label(value: object) -> bool:
+def is_label(value: object) -> bool:
+    """Tell whether a decoded value can be the label of a state."""
     if isinstance(value, float):
         return math.isfinite(value)
     return isinstance(value, (str, bool, int))

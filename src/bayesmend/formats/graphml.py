@@ -13,6 +13,7 @@ from bayesmend.network.network import Network
 __all__ = ["parse", "render"]
 
 KEYS = ("states", "parents", "cpt")
+SUPPORT = "support"  # of learned networks only
 
 
 def parse(text: str, source: str = "<text>") -> Network:
@@ -43,7 +44,7 @@ def render(network: Network) -> str:
     ]
     parts += [
         f'<key id="{key}" for="node" attr.name="{key}" attr.type="string"/>\n'
-        for key in KEYS
+        for key in (KEYS if network.support is None else (*KEYS, SUPPORT))
     ]
     kept = ""
     if network.schema is not None:
@@ -53,14 +54,19 @@ def render(network: Network) -> str:
         text = escape(json.dumps(network.schema.to_dict()))
         kept = f'<data key="schema">{text}</data>\n'
     parts.append(f'<graph edgedefault="directed">\n{kept}')
-    for name, states, parents, cpt in zip(
-        network.names, network.states, network.dag.parents, network.cpts, strict=True
+    for i, (name, parents) in enumerate(
+        zip(network.names, network.dag.parents, strict=True)
     ):
-        values = (states, [network.names[p] for p in parents], cpt.tolist())
+        known = [network.names[parent] for parent in parents]
+        values: dict[str, object] = dict(
+            zip(KEYS, (network.states[i], known, network.cpts[i].tolist()), strict=True)
+        )
+        if network.support is not None:
+            values[SUPPORT] = network.support[i].astype(int).tolist()
         parts.append(f'<node id="{escape(name)}">\n')
         parts += [
             f'<data key="{key}">{escape(json.dumps(value))}</data>\n'
-            for key, value in zip(KEYS, values, strict=True)
+            for key, value in values.items()
         ]
         parts.append("</node>\n")
     parts += [
@@ -76,7 +82,7 @@ def _read_node(source: Source, node: Element, keys: dict[str, str]) -> Entry:
     offsets: dict[str, int] = {}
     for data in node.all("data"):
         key = keys.get(data.attributes.get("key", ""), "")
-        if key in KEYS:
+        if key in (*KEYS, SUPPORT):
             offsets[key] = data.where
             value[key] = _decode(source, data)
     missing = next((key for key in KEYS if key not in value), None)

@@ -1,14 +1,15 @@
 """XMLBIF, the interchange format in XML (version 0.3), read and written.
 
 A table lists the distribution of the child for each configuration of the parents, the
-last parent varying fastest. States are text: a number used as a label comes back as
-text. Blanks at the ends of a name or label are kept by ``xml:space="preserve"``.
+last parent varying fastest. States are text, and a number used as a label comes back as
+text, unless the network was learned: then it has the properties that BIF has. Blanks at
+the ends of a name or label are kept by ``xml:space="preserve"``.
 """
 
 import math
-from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesmend.formats.assemble import (
     Family,
@@ -20,7 +21,13 @@ from bayesmend.formats.assemble import (
     text_labels,
 )
 from bayesmend.formats.markup import Element, escape, parse_markup
-from bayesmend.formats.remembered import pack_schema, unpack_schema
+from bayesmend.formats.remembered import (
+    SUPPORT,
+    pack_memory,
+    pack_support,
+    unpack_memory,
+    unpack_support,
+)
 from bayesmend.formats.text import Source
 from bayesmend.network.cpt import unfold
 from bayesmend.network.network import Network
@@ -58,20 +65,20 @@ def parse(text: str, source: str = "<text>") -> Network:
     for element in networks[0].children:
         if element.tag in TABLE_TAGS:
             _read_family(origin, element, variables, families)
-    schemas = [
-        unpack_schema(origin, element.text, element.where)
+    memories = [
+        unpack_memory(origin, element.text, element.where)
         for element in networks[0].all("property")
     ]
-    schema = next((found for found in schemas if found is not None), None)
+    memory = next((found for found in memories if found is not None), None)
     network = assemble(origin, variables, families)
-    return network if schema is None else replace(network, schema=schema)
+    return network if memory is None else memory.given_to(network)
 
 
 def render(network: Network) -> str:
     """Write a network as XMLBIF text, every number so that it reads back equal."""
     parts = [HEAD]
     if network.schema is not None:
-        parts.append(_element("PROPERTY", pack_schema(network.schema)))
+        parts.append(_element("PROPERTY", pack_memory(network)))
     for name, labels in zip(network.names, text_labels(network), strict=True):
         parts.append(f'<VARIABLE TYPE="nature">\n{_element("NAME", name)}')
         parts += [_element("OUTCOME", label) for label in labels]
@@ -80,10 +87,15 @@ def render(network: Network) -> str:
     for child, parents in enumerate(network.dag.parents):
         parts.append("<DEFINITION>\n" + _element("FOR", network.names[child]))
         parts += [_element("GIVEN", network.names[parent]) for parent in parents]
-        table = unfold(network.cpts[child], [card[parent] for parent in parents])
+        given = [card[parent] for parent in parents]
+        table = unfold(network.cpts[child], given)
         rows = table.reshape(-1, card[child]).tolist()
         lines = "\n".join(" ".join(map(repr, row)) for row in rows)
-        parts.append(f"<TABLE>\n{lines}\n</TABLE>\n</DEFINITION>\n")
+        parts.append(f"<TABLE>\n{lines}\n</TABLE>\n")
+        if network.support is not None:
+            flags = unfold(network.support[child], given)
+            parts.append(_element("PROPERTY", pack_support(flags)))
+        parts.append("</DEFINITION>\n")
     parts.append("</NETWORK>\n</BIF>\n")
     return "".join(parts)
 
@@ -130,4 +142,17 @@ def _read_family(
         source.fail(msg, table.where)
     array = np.array(numbers).reshape(*card[1:], card[0])
     parents = tuple(name for name, _ in family[1:])
-    families[child.text] = Family(parents, array, child.where)
+    support = _read_support(source, element, card)
+    families[child.text] = Family(parents, array, child.where, support)
+
+
+def _read_support(
+    source: Source, element: Element, card: tuple[int, ...]
+) -> NDArray[np.bool_] | None:
+    """Return the support of a table, if one of its properties tells."""
+    for told in element.all("property"):
+        name, _, digits = told.text.partition("=")
+        if name.strip() == SUPPORT:
+            flags = unpack_support(source, digits.strip(), told.where, card)
+            return flags.reshape(*card[1:], card[0])
+    return None
