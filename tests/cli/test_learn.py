@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 import pytest
-from support.clirunner import fails, ok, read_until, run
+from support.clirunner import READ_BY_DEFAULT, fails, ok, read_until, run
 
 import bayesmend as bm
 
@@ -194,7 +194,8 @@ def test_options_reach_the_search_and_the_result(holed, tmp_path):
         *("--seed", 3, "--threads", 1),
     )
     report = result_of(out)
-    assert report["options"] == {
+    assert report["options"] == READ_BY_DEFAULT | {
+        "file": str(holed),
         "method": "exact",
         "score": "bic",
         "ess": 2.0,
@@ -457,3 +458,57 @@ def test_cells_without_an_example_are_told_listed_and_written(tmp_path):
     header, *cells = table_of(marked)
     assert header[-1] == "supported"
     assert {cell[-1] for cell in cells} == {"False"}
+
+
+# --- how the table was read -----------------------------------------------------------
+
+
+def test_the_result_says_how_the_table_was_read(tmp_path):
+    path = tmp_path / "raw.txt"
+    lines = ["id,age,smoke,w,town"]
+    lines += [
+        f"p{i},{20 + 37 * i % 41},{'yn?'[i % 3]},{1 + i % 2},here" for i in range(60)
+    ]
+    path.write_text("\n".join(lines))
+    out = tmp_path / "out"
+    arguments = ("--weights", "w", "--discretize", "age=3", "--drop", "town")
+    arguments += ("--pass-through", "id", "--json", "--seed", 1, "--out", out)
+    told = ok("learn", path, *arguments)
+    report = json.loads(told)
+    assert report == result_of(out)
+    roles = {column["name"]: column for column in report["columns"]}
+    assert [column["role"] for column in report["columns"]] == [
+        "pass-through",
+        "cut",
+        "model",
+        "weights",
+        "drop",
+    ]
+    assert roles["id"]["reason"] == "as asked"
+    assert len(roles["age"]["intervals"]) == 3
+    assert report["missing_markers"] == {"?": 20}
+    options = report["options"]
+    assert options["file"] == str(path)
+    assert options["weights"] == "w"
+    assert options["discretize"] == {"age": 3}
+    assert options["columns"] == {"id": "pass-through", "town": "drop"}
+    assert options["missing"] is options["names"] is options["delimiter"] is None
+    page = (out / "report.html").read_text()
+    assert "How the table was read" in page
+    assert "raw.txt" in page
+
+
+def test_cells_are_counted_among_those_that_could_be_mended(tmp_path):
+    path = tmp_path / "raw.csv"
+    lines = ["id,a,b"] + [f"p{i},{'xy?'[i % 3]},{'uv'[i % 2]}" for i in range(30)]
+    path.write_text("\n".join(lines))
+    told = run("learn", path, "--seed", 1, "--out", tmp_path / "out").stdout
+    assert "10 of 60 cells of the modelled columns mended" in told
+
+
+def test_one_of_a_thing_is_called_by_its_singular(tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("a,id\n" + "\n".join(f"{'xy'[i % 2]},p{i}" for i in range(30)))
+    for command in ("learn", "structure"):
+        told = run(command, path, "--out", tmp_path / command).stdout
+        assert "1 variable, 0 arcs\n" in told

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from support.clirunner import fails, ok, read_until
+from support.clirunner import READ_BY_DEFAULT, fails, ok, read_until
 from support.timing import within
 
 import bayesmend as bm
@@ -55,7 +55,8 @@ def test_options_reach_the_search_and_the_report(asia, tmp_path):
         *("--ess", 2),
     )
     report = json.loads((out / "result.json").read_text())
-    assert report["options"] == {
+    assert report["options"] == READ_BY_DEFAULT | {
+        "file": str(asia),
         "solver": "greedy",
         "score": "bic",
         "ess": 2.0,

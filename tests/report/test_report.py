@@ -375,3 +375,48 @@ def test_a_page_without_anything_to_warn_of_warns_of_nothing():
     assert "<h2>Observed against mended</h2>" in page
     complete = render_report(bm.learn_em(asia, support=0.1, restarts=0, seed=1))
     assert "<h2>Observed against mended</h2>" not in complete
+
+
+# --- how the table was read -----------------------------------------------------------
+
+
+def write_raw(path):
+    """Write a table with an identifier, numbers, weights and a constant."""
+    rng = np.random.default_rng(1)
+    lines = ["id;größe;smoke;w;year"]
+    for i in range(60):
+        smoke = ("yes", "no", "NA")[i % 3]
+        size = f"{1.5 + 0.2 * (i % 2) + rng.random() / 10:.2f}".replace(".", ",")
+        lines.append(f"P{i:02};{size};{smoke};{1 + i % 2};2020")
+    path.write_bytes("\n".join(lines).encode("cp1252"))
+    return path
+
+
+def test_the_page_says_how_the_table_was_read(tmp_path):
+    path = write_raw(tmp_path / "raw.csv")
+    with pytest.warns(bm.errors.ReadingWarning):
+        result = bm.learn(path, weights="w", columns={"year": "drop"}, seed=1)
+    text = render_report(result)
+    section = text.partition("<section><h2>How the table was read")[2]
+    part = f"<section><h2>{section.partition('</section>')[0]}</section>"
+    told = " ".join(Page(part).texts)
+    assert "Windows-1252" in told
+    assert "NA (20)" in told
+    intervals = result.completed.states[result.completed.index("größe")]
+    for fact in ("passed through", "identifier", "row weights", "dropped", *intervals):
+        assert fact in told
+    assert "20 of 120 cells of the modelled columns mended" in text
+
+
+def test_a_table_of_codes_was_not_read_in_any_way():
+    assert "How the table was read" not in render_report(hostile_result())
+
+
+def test_names_and_notes_of_a_table_are_escaped():
+    labels = ["a", "b", None] * 10
+    table = dict.fromkeys(HOSTILE, labels) | {"<i>one</i>": ["x"] * 30}
+    with pytest.warns(bm.errors.ReadingWarning):
+        text = render_report(bm.learn_local(table, seed=1, restarts=0))
+    page = Page(text)
+    assert "How the table was read" in text
+    assert not {"img", "i"} & set(page.tags)

@@ -10,6 +10,15 @@ from typer.testing import CliRunner
 
 from bayesmend.cli.app import app
 
+READ_BY_DEFAULT = {
+    **dict.fromkeys(("missing", "delimiter", "decimal", "encoding", "header", "names")),
+    **dict.fromkeys(("sheet", "states", "columns", "weights")),
+    "discretize": "auto",
+    "max_numeric_states": 20,
+    "normalise": False,
+}
+"""The options of reading a table, as a result tells them when none is given."""
+
 
 def run(*args, stdin=None, app=app):
     return CliRunner().invoke(app, [str(a) for a in args], input=stdin)

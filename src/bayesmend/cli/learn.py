@@ -25,10 +25,12 @@ from bayesmend.learning.learn import learn as run
 from bayesmend.learning.result import LearnResult
 from bayesmend.outcome import Stopped
 from bayesmend.report import render_report
+from bayesmend.report.reading import reading_facts
 from bayesmend.report.words import (
     Alike,
     certificate,
     least_certain,
+    mended_in_words,
     number,
     stopping,
     sureness,
@@ -38,10 +40,10 @@ __all__ = ["OUTPUTS", "facts_of", "files_of", "learn", "summarise"]
 
 OUTPUTS = {
     "network.bif": "the network learned",
-    "completed.csv": "the table with every missing cell filled",
+    "completed.csv": "the table with every missing cell of its variables filled",
     "cells.csv": "each mended cell: row (from 0), variable, state, how sure, "
     "runner_up, whether supported by an observed example",
-    "result.json": "score, bound, gap, status, arcs, options",
+    "result.json": "score, bound, gap, status, arcs, options, what columns are",
     "report.html": "all of this to look at in a browser",
 }
 _SHOWN_ARCS = 30
@@ -113,9 +115,10 @@ def learn(
     arguments = search.arguments()
     data = reading.table()
     result = run(data, **own, **arguments, max_memory=max_memory)
-    facts = facts_of(result, own | search.to_dict())
+    facts = facts_of(result, own | search.to_dict() | reading.to_dict())
+    notes = {"table": reading.title}
     with without_formulas(safe_csv):
-        folder.write(files_of(result, facts, missing=reading.markers))
+        folder.write(files_of(result, facts, missing=reading.markers, notes=notes))
     if "note" in result.detail:
         note(result.detail["note"])
     if result.n_empty_rows and not fill_empty_rows:
@@ -134,6 +137,7 @@ def facts_of(result: LearnResult, options: dict[str, Any]) -> dict[str, Any]:
     return {
         **result.to_dict(),
         "n_rows": result.completed.n_rows,
+        **reading_facts(result.completed),
         "options": options,
         "version": __version__,
     }
@@ -174,7 +178,8 @@ def summarise(result: LearnResult) -> str:
 
 def _arcs(result: LearnResult) -> list[str]:
     arcs = result.dag.arcs
-    lines = [f"{result.dag.n_vars} variables, {quantity(len(arcs), 'arc')}"]
+    n_vars, n_arcs = quantity(result.dag.n_vars, "variable"), quantity(len(arcs), "arc")
+    lines = [f"{n_vars}, {n_arcs}"]
     lines += [f"  {parent} -> {child}" for parent, child in arcs[:_SHOWN_ARCS]]
     if len(arcs) > _SHOWN_ARCS:
         lines.append(f"  and {len(arcs) - _SHOWN_ARCS} more in network.bif")
@@ -182,11 +187,9 @@ def _arcs(result: LearnResult) -> list[str]:
 
 
 def _cells(result: LearnResult) -> list[str]:
-    n_cells = len(result.cells)
-    total = result.completed.n_rows * result.completed.n_vars
     doubtful = least_certain(result)[:_SHOWN_CELLS]
     measure = sureness(result)
-    lines = [f"{n_cells:,} of {total:,} cells mended"]
+    lines = [mended_in_words(result)]
     if doubtful:
         lines[0] += f"; the least certain, by {measure.name}{measure.unit}:"
     for cell, rows in doubtful:

@@ -222,6 +222,10 @@ class Rows:
             "sheet": int(self.sheet or 0) if is_number else self.sheet,
         }
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options in plain types, ready for JSON."""
+        return {"file": self.file, **self.options()}
+
     @property
     def markers(self) -> Iterable[str]:
         """The texts that stand for a missing cell in what is written."""
@@ -270,6 +274,11 @@ class Reading(Rows):
         """Read the table."""
         with input_path(self.file) as path:
             return IncompleteData.from_table(path, **self.options())
+
+    @property
+    def title(self) -> str:
+        """What the table is called."""
+        return "<stdin>" if self.file == STREAM else Path(self.file).name
 
     def _columns(self) -> dict[str, str] | None:
         """Return what some columns are, each named once."""

@@ -6,8 +6,10 @@ from typing import Annotated
 from bayesmend import __version__
 from bayesmend.cli.options import Folder, Reading, Search, defaults_of, option
 from bayesmend.cli.terminal import end_interrupted, json_text, print_json, say
+from bayesmend.data.states import quantity
 from bayesmend.formats.bif import render as render_bif
 from bayesmend.outcome import Stopped
+from bayesmend.report.reading import reading_facts
 from bayesmend.structure import StructureResult, learn_structure
 
 __all__ = ["structure"]
@@ -38,7 +40,8 @@ def structure(
     facts = {
         **result.to_dict(),
         "n_rows": data.n_rows,
-        "options": {"solver": solver, **search.to_dict()},
+        **reading_facts(data),
+        "options": {"solver": solver, **search.to_dict(), **reading.to_dict()},
         "version": __version__,
     }
     network = render_bif(result.network)
@@ -59,7 +62,8 @@ def _summary(result: StructureResult, outputs: list[Path]) -> str:
     }[result.certificate.value]
     lines = [
         f"score {result.score:.3f} ({certainty})",
-        f"{result.dag.n_vars} variables, {result.dag.n_arcs} arcs",
+        f"{quantity(result.dag.n_vars, 'variable')}, "
+        f"{quantity(result.dag.n_arcs, 'arc')}",
         f"solver {result.solver}, {result.seconds:.2f} s",
     ]
     if result.stopped:

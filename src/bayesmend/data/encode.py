@@ -60,6 +60,7 @@ class Encoded(NamedTuple):
     origin: Origin
     discretization: Discretization | None
     schema: Schema | None = None
+    notes: tuple[str, ...] = ()
 
 
 def encode(source: Source, options: ReadingOptions) -> Encoded:
@@ -253,6 +254,7 @@ class Coder:
             self._origin(positions, codes, tuple(passed)),
             self.discretization,
             self._schema() if self.decisions else None,
+            tuple(source.notes),
         )
 
     @property

@@ -73,6 +73,9 @@ class IncompleteData:
         ``discretize=`` to cut new data at the same points.
     schema : Schema, optional
         What was made of each column of the table that was read.
+    notes : tuple of str
+        What was found out about the file that was read, and might be wrong: its
+        encoding, header, delimiter, sheet.
 
     Examples
     --------
@@ -93,6 +96,7 @@ class IncompleteData:
     origin: Origin = field(default=Origin())
     discretization: Discretization | None = None
     schema: Schema | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _set(self, "names", check_names(self.names, None))

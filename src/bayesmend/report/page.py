@@ -16,16 +16,24 @@ from bayesmend.learning.result import LearnResult
 from bayesmend.learning.support import unsupported_in_words
 from bayesmend.report.chart import draw_trace
 from bayesmend.report.graph import draw_graph
+from bayesmend.report.reading import reading_facts
 from bayesmend.report.style import SCRIPT, STYLE
 from bayesmend.report.tables import (
     cell_table,
+    column_table,
     cpt_section,
     fillings,
     mended_table,
     unsupported_table,
 )
 from bayesmend.report.text import escape
-from bayesmend.report.words import certificate, number, stopping, sureness
+from bayesmend.report.words import (
+    certificate,
+    mended_in_words,
+    number,
+    stopping,
+    sureness,
+)
 
 __all__ = ["render_report", "write_report"]
 
@@ -88,6 +96,7 @@ def render_report(
         _mended(mended),
         _cells(result),
         _tables(result),
+        _reading(result),
         _search(result),
         f"<footer>Made by bayesmend {escape(__version__)}.</footer>",
     ]
@@ -126,9 +135,8 @@ def _header(result: LearnResult, title: str) -> str:
     data = result.completed
     return (
         f"<header><h1>{escape(title)}</h1>"
-        f"<p>{data.n_rows:,} rows, {data.n_vars:,} variables, "
-        f"{len(result.cells):,} of {data.n_rows * data.n_vars:,} cells mended"
-        f"{_empty_rows(result)}</p>"
+        f"<p>{quantity(data.n_rows, 'row')}, {quantity(data.n_vars, 'variable')}, "
+        f"{mended_in_words(result)}{_empty_rows(result)}</p>"
         "</header>"
     )
 
@@ -249,6 +257,29 @@ def _tables(result: LearnResult) -> str:
     network = result.network
     sections = "".join(cpt_section(network, v) for v in range(network.n_vars))
     return f"<section><h2>Probabilities</h2>{sections}</section>"
+
+
+def _reading(result: LearnResult) -> str:
+    """Say what was made of the table, so that a reader can judge all the rest."""
+    facts = reading_facts(result.completed)
+    if not facts["columns"]:
+        return ""
+    notes = "".join(f"<li>{escape(note)}.</li>" for note in facts["notes"])
+    markers = [
+        f"{marker or 'empty'} ({count:,})"
+        for marker, count in facts["missing_markers"].items()
+    ]
+    told = "Columns that are passed through come back as they were." * any(
+        column["role"] == "pass-through" for column in facts["columns"]
+    )
+    if markers:
+        told += f" Missing cells were written as: {', '.join(markers)}."
+    return (
+        "<section><h2>How the table was read</h2>"
+        + (f"<ul>{notes}</ul>" if notes else "")
+        + (f'<p class="note">{escape(told.strip())}</p>' if told else "")
+        + f"{column_table(facts['columns'])}</section>"
+    )
 
 
 def _search(result: LearnResult) -> str:

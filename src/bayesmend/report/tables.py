@@ -1,7 +1,8 @@
 """Mended cells and conditional probabilities as HTML tables."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bayesmend.data.mended import MendedStratum, MendedSummary, MendedVariable
 from bayesmend.learning.result import LearnResult
@@ -18,6 +19,7 @@ from bayesmend.report.words import (
 
 __all__ = [
     "cell_table",
+    "column_table",
     "cpt_section",
     "fillings",
     "mended_table",
@@ -28,6 +30,7 @@ _MAX_KINDS = 100
 _MAX_ROWS = 8
 _MAX_CONFIGS = 200
 _MAX_STATES = 12
+_MAX_COLUMNS = 200
 _NO_EXAMPLE = ' <span class="unlike">no example</span>'
 
 
@@ -59,6 +62,32 @@ def cell_table(result: LearnResult) -> str:
         f'<th class="n">{measure.name}</th><th class="n">cells</th><th>rows</th></tr>'
     )
     return _table(head, rows, "The least certain mended cells first") + note
+
+
+def column_table(columns: Sequence[Mapping[str, Any]]) -> str:
+    """Tabulate what each column of the table was taken for."""
+    rows = [
+        f"<tr><td>{escape(column['name'])}</td><td>{_TAKEN_FOR[column['role']]}</td>"
+        f"<td>{_explanation(column)}</td></tr>"
+        for column in columns[:_MAX_COLUMNS]
+    ]
+    n_left = len(columns) - len(rows)
+    note = f'<p class="note">{n_left:,} more columns are not shown.</p>'
+    head = "<tr><th>column</th><th>taken for</th><th>intervals or reason</th></tr>"
+    return _table(head, rows, "What columns were taken for") + note * (n_left > 0)
+
+
+_TAKEN_FOR = {
+    "model": "variable",
+    "cut": "variable, cut into intervals",
+    "pass-through": "passed through, not modelled",
+    "drop": "dropped",
+    "weights": "row weights",
+}
+
+
+def _explanation(column: Mapping[str, Any]) -> str:
+    return escape(", ".join(column.get("intervals", ())) or column["reason"])
 
 
 def fillings(result: LearnResult) -> str:

@@ -14,6 +14,7 @@ __all__ = [
     "certificate",
     "first_rows",
     "least_certain",
+    "mended_in_words",
     "number",
     "stopping",
     "sureness",
@@ -49,6 +50,21 @@ def stopping(result: LearnResult) -> str | None:
     if result.stopped is Stopped.INTERRUPT:
         return "Ctrl-C"
     return f"the {result.stopped.words}"
+
+
+def mended_in_words(result: LearnResult) -> str:
+    """Say how many cells were mended, and of which, where some columns have no part.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> mended_in_words(bm.learn({"a": [0, 1, 0, 1], "b": [0, 1, None, 1]}))
+    '1 of 8 cells mended'
+    """
+    data, n_mended = result.completed, len(result.cells)
+    aside = () if data.schema is None else data.schema.of("pass-through")
+    which = "cells of the modelled columns" if aside else "cells"
+    return f"{n_mended:,} of {data.n_rows * data.n_vars:,} {which} mended"
 
 
 def number(value: float) -> str:
