@@ -246,7 +246,10 @@ def test_a_blank_line_in_a_single_column_is_a_missing_cell(tmp_path):
 
 def test_a_header_alone_needs_declared_states(tmp_path):
     message = fails(tmp_path, "a,b\n")
-    assert message == "the table has no rows. List the states: states={'a': [...]}."
+    assert message == (
+        "the table has no rows to learn from. To read it all the same, list its states:"
+        " states={'a': [...]}."
+    )
     data = read(tmp_path, "a,b", states={"a": ["x"], "b": ["y", "z"]})
     assert data.n_rows == 0
     assert data.codes.shape == (0, 2)

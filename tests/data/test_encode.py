@@ -146,7 +146,7 @@ def test_categories_that_no_row_uses_need_not_be_declared():
     ("table", "options", "message"),
     [
         ({"a": [None]}, MODEL, "variable 'a' is missing in every row. Drop it, or"),
-        ({"a": []}, {}, "the table has no rows. List the states: states={'a'"),
+        ({"a": []}, {}, "the table has no rows to learn from. To read it"),
         ({}, {}, "the table has no columns"),
         (
             {"a": [1, "x"]},

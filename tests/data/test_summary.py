@@ -155,3 +155,10 @@ def test_what_columns_are_taken_for_is_told():
         "n": ("weights", ""),
         "sick": ("model", ""),
     }
+
+
+def test_labels_with_blanks_around_them_are_quoted():
+    table = {"a": [" y", " y", "x", ""], "b": [1, 2, 1, 1]}
+    text = str(IncompleteData.from_table(table, missing=()).summary())
+    assert "' y' (50%)     '', ' y', x\n" in text
+    assert "1 (75%)        1, 2" in text

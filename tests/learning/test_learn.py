@@ -398,3 +398,11 @@ def test_auto_searches_where_inference_does_not_fit_into_memory():
     assert "does not fit into memory" in found.chosen
     check_pair(data, found)
     assert learn(data, seed=1).method == "em"
+
+
+def test_a_table_without_rows_is_nothing_to_learn_from():
+    table = {"a": [], "b": []}
+    with pytest.raises(DataError, match="the table has no rows to learn from"):
+        learn(table)
+    with pytest.raises(DataError, match="0 rows and 1 variable, so there is nothing"):
+        learn({"a": []}, states={"a": ["x", "y"]})

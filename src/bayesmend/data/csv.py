@@ -1,6 +1,7 @@
 """Delimited text: a source of columns, and coded tables written to be read back."""
 
 import codecs
+import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -137,6 +138,7 @@ class CsvSource(Source):
     def column(self, position: int, keep: int = KEPT_VALUES) -> Column:
         """Return the labels of a column; its cells stay with the reader."""
         profile = self._read.profile(position)
+        wrong = self._first_infinite(position) if profile.is_numeric else None
         return Column(
             self.names[position],
             "text",
@@ -148,6 +150,25 @@ class CsvSource(Source):
             n_missing=sum(self._read.marker_counts(position)),
             is_numeric=profile.is_numeric,
             decimal=self.decimal,
+            trouble="" if wrong is None else self._infinite(position, wrong),
+        )
+
+    def _first_infinite(self, position: int) -> int | None:
+        """Return the first row of a column of numbers that is beyond all of them."""
+        labels = self._read.labels(position)
+        if self._read.profile(position).n_distinct == len(labels):
+            mark = self.decimal
+            if not any(math.isinf(number_of_text(text, mark)) for text in labels):
+                return None
+        numbers, problem = self._read.numbers(position)
+        self._check(problem)
+        wrong = np.flatnonzero(np.isinf(numbers))
+        return int(wrong[0]) if wrong.size else None
+
+    def _infinite(self, position: int, row: int) -> str:
+        return (
+            f"variable {self.names[position]!r} has an infinite value"
+            f"{self.place(row)}. Replace it by a number, or by a missing value."
         )
 
     def numbers(self, position: int) -> NDArray[np.float64]:
@@ -156,12 +177,7 @@ class CsvSource(Source):
         self._check(problem)
         wrong = np.flatnonzero(np.isinf(numbers))
         if wrong.size:
-            message = (
-                f"variable {self.names[position]!r} has an infinite value"
-                f"{self.place(int(wrong[0]))}. Replace it by a number, or by a missing"
-                " value."
-            )
-            raise DataError(message)
+            raise DataError(self._infinite(position, int(wrong[0])))
         return numbers
 
     def values(self, position: int) -> list[str]:

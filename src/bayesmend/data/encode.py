@@ -21,6 +21,7 @@ from bayesmend.data.guesses import (
     near_labels,
     tell_aside,
     tell_guesses,
+    tell_remedies,
 )
 from bayesmend.data.reading import ReadingOptions
 from bayesmend.data.roles import Asked, Decision, Problems, decide
@@ -110,12 +111,15 @@ def _nothing_to_model(source: Source, decisions: Sequence[Decision]) -> DataErro
     name = decisions[0].name
     if source.n_rows == 0:
         listed = spell("states", {name: ...})
-        return DataError(f"the table has no rows. List the states: {listed}.")
+        return DataError(
+            "the table has no rows to learn from. To read it all the same, list its"
+            f" states: {listed}."
+        )
     if not aside:
         return DataError("no column is left to model. Drop fewer of them.")
-    choose = spell("columns", {aside[0].name: "model"})
     return DataError(
-        f"no column is left to model: {tell_aside(aside)}. Insist with {choose}."
+        f"no column is left to model: {tell_aside(aside)}."
+        f" {tell_remedies(aside, 'Insist')}"
     )
 
 

@@ -4,9 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bayesmend._spelling import spell
 from bayesmend.data.roles import Decision
-from bayesmend.data.states import Label, label_key, listing, quantity
+from bayesmend.data.states import MAX_STATES, Label, label_key, listing, quantity
 
-__all__ = ["doubtful_labels", "near_labels", "tell_aside", "tell_guesses"]
+__all__ = [
+    "doubtful_labels",
+    "near_labels",
+    "tell_aside",
+    "tell_guesses",
+    "tell_remedies",
+]
 
 _SHOWN = 6
 
@@ -84,10 +90,9 @@ def tell_guesses(
             f" {choose}."
         )
     if aside:
-        choose = spell("columns", {aside[0].name: "model"})
         lines.append(
             f"{quantity(len(aside), 'column')} passed through, not modelled:"
-            f" {tell_aside(aside)}. Choose with {choose}."
+            f" {tell_aside(aside)}. {tell_remedies(aside)}"
         )
     if near:
         pairs = [
@@ -112,6 +117,38 @@ def tell_guesses(
     if len(lines) == 1:
         return f"{table}: {lines[0]}"
     return f"{table} was read by guesses." + "".join(f"\n- {line}" for line in lines)
+
+
+def tell_remedies(aside: Iterable[Decision], insist: str = "Choose") -> str:
+    """Say what would make variables of columns, one sentence for each way."""
+    first: dict[str, str] = {}
+    for decision in aside:
+        first.setdefault(decision.remedy, decision.name)
+    return " ".join(_sentence(how, name, insist) for how, name in first.items())
+
+
+def _sentence(remedy: str, name: str, insist: str) -> str:
+    match remedy:
+        case "cut":
+            return f"Cut with {spell('discretize', {name: 4})}."
+        case "write":
+            return (
+                f"Write the dates of {name} as 2026-12-31 to cut them, or choose with"
+                f" {spell('columns', {name: 'model'})}."
+            )
+        case "type":
+            return f"Convert {name} to one type."
+        case "text":
+            return f"Convert {name} to text."
+        case "span":
+            return f"Convert {name} to numbers or text."
+        case "finite":
+            return f"Replace the infinite numbers of {name}, or make them missing."
+        case "merge":
+            return f"Merge labels of {name} until at most {MAX_STATES} are left."
+        case "states":
+            return f"Drop {name}, or list its states: {spell('states', {name: ...})}."
+    return f"{insist} with {spell('columns', {name: 'model'})}."
 
 
 def tell_aside(aside: Iterable[Decision]) -> str:

@@ -16,21 +16,21 @@ from bayesmend.data.states import Label
 __all__ = ["Choice", "Columns", "Discretize", "Reading", "ReadingOptions"]
 
 Discretize: TypeAlias = (
-    Literal["auto"] | Mapping[str, Cutting | Literal["auto"] | None] | Discretization
+    Literal["auto"] | Mapping[Any, Cutting | Literal["auto"] | None] | Discretization
 )
 """How numbers are cut; None cuts none."""
 
 Choice: TypeAlias = Literal["model", "pass-through", "drop"]
 """What a caller may say a column is."""
 
-Columns: TypeAlias = Mapping[str, Choice] | Sequence[str]
+Columns: TypeAlias = Mapping[Any, Choice] | Sequence[Any]
 """What some columns are, or the names of those to model."""
 
 
 class Reading(Opening, total=False):
     """The options by which any function reads a table, as keywords."""
 
-    states: Mapping[str, Iterable[Label]] | None
+    states: Mapping[Any, Iterable[Label]] | None
     weights: Any
     columns: Columns | None
     discretize: Discretize | None
@@ -42,7 +42,7 @@ class Reading(Opening, total=False):
 class ReadingOptions:
     """The options of ``IncompleteData.from_table``, as they were given."""
 
-    states: Mapping[str, Iterable[Label]] | None = None
+    states: Mapping[Any, Iterable[Label]] | None = None
     weights: Any = None
     columns: Columns | None = None
     discretize: Discretize | None = "auto"

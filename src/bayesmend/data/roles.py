@@ -16,13 +16,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from bayesmend._checks import check_choice, check_integer, check_mapping
 from bayesmend._spelling import spell
 from bayesmend.data.discretize import AUTO, Cutting, Discretization
+from bayesmend.data.numbers import date_number
 from bayesmend.data.reading import Choice, ReadingOptions
 from bayesmend.data.schema import Role
 from bayesmend.data.sources import Source, are_dates
@@ -57,6 +58,12 @@ AS_ASKED = "as asked"
 
 _NAMING = {"id", "ids", "key", "number", "no", "nr", "nbr", "num", "uuid", "guid"}
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+Remedy: TypeAlias = Literal[
+    "model", "cut", "write", "type", "text", "span", "finite", "merge", "states"
+]
+"""What makes a variable of a column that is passed through."""
 
 
 class Problems:
@@ -136,7 +143,7 @@ class Asked:
             message = f"{spell('normalise')} must be True or False. {given}"
             raise ParameterError(message)
         weight_at = None
-        if isinstance(options.weights, str):
+        if isinstance(options.weights, (str, int, np.integer)):
             weight_at = position_of(options.weights, names)
         variables = [name for j, name in enumerate(names) if j != weight_at]
         problems = Problems()
@@ -207,6 +214,8 @@ class Decision:
         For a column that is cut, unless a rule says where.
     column : Column, optional
         The values of a variable that is not cut.
+    remedy : str, default="model"
+        What makes a variable of a column that is passed through by a guess.
     """
 
     name: str
@@ -215,6 +224,7 @@ class Decision:
     is_guess: bool = False
     how: Cutting | None = None
     column: Column | None = None
+    remedy: Remedy = "model"
 
 
 def decide(source: Source, asked: Asked, problems: Problems) -> list[Decision]:
@@ -254,7 +264,8 @@ def _decide_column(
     if not asked.insists(name):
         reason = _reason_aside(source, position, column, n_distinct)
         if reason:
-            return Decision(name, "pass-through", reason, is_guess=True)
+            remedy = _remedy(column, reason, n_distinct)
+            return Decision(name, "pass-through", reason, is_guess=True, remedy=remedy)
     if not column.is_numeric or column.trouble:
         return as_states
     keeps_numbers = asked.cutting.get(name, AUTO) is None
@@ -265,7 +276,7 @@ def _decide_column(
     if asked.insists(name):
         return as_states
     reason = f"{n_distinct:,} different numbers"
-    return Decision(name, "pass-through", reason, is_guess=True)
+    return Decision(name, "pass-through", reason, is_guess=True, remedy="cut")
 
 
 def _are_states(n_observed: int, n_distinct: int, asked: Asked) -> bool:
@@ -274,7 +285,35 @@ def _are_states(n_observed: int, n_distinct: int, asked: Asked) -> bool:
     return is_few and n_distinct <= asked.max_numeric_states
 
 
-_REASONS = {"mixed": "mixed types", "nested": "objects", "number": "infinite numbers"}
+_REASONS = {
+    "mixed": "mixed types",
+    "nested": "objects",
+    "span": "durations, periods or times",
+    "number": "infinite numbers",
+    "text": "infinite numbers",
+}
+_REMEDIES: dict[str, Remedy] = {
+    "mixed": "type",
+    "nested": "text",
+    "span": "span",
+    "number": "finite",
+    "text": "finite",
+}
+
+
+def _remedy(column: Column, reason: str, n_distinct: int) -> Remedy:
+    """Return what would make a variable of a column that is passed through."""
+    if reason == "no value":
+        return "states"
+    if reason == "dates":
+        is_written = (
+            column.kind == "text"
+            and np.isnan([date_number(value) for value in column.values]).any()
+        )
+        return "write" if is_written else "cut"
+    if column.trouble:
+        return _REMEDIES[column.kind]
+    return "merge" if n_distinct > MAX_STATES and not column.is_numeric else "model"
 
 
 def _reason_aside(
@@ -375,7 +414,7 @@ def _check_numbers(column: Column, asked: Asked) -> None:
 
 
 def _check_states(
-    states: Mapping[str, Iterable[Label]] | None,
+    states: Mapping[Any, Iterable[Label]] | None,
     names: Sequence[str],
     problems: Problems,
 ) -> dict[str, tuple[Label, ...]]:
@@ -392,8 +431,8 @@ def _check_states(
                     f" {labels!r} instead."
                 )
                 raise ParameterError(message)
-            declared[name] = tuple(map(as_label, labels))
-            check_labels(name, declared[name])
+            declared[str(name)] = tuple(map(as_label, labels))
+            check_labels(str(name), declared[str(name)])
     return declared
 
 
@@ -417,7 +456,7 @@ def _check_columns(
         with problems.noted():
             position_of(name, names)
             check_choice("columns", role, get_args(Choice))
-            roles[name] = role
+            roles[str(name)] = role
     return roles
 
 
@@ -435,7 +474,7 @@ def _check_discretize(
             " instead."
         )
         raise ParameterError(message)
-    cutting = {} if rule else dict(discretize)
+    cutting = {} if rule else {str(name): how for name, how in discretize.items()}
     for name in rule.names if rule else cutting:
         with problems.noted():
             position_of(name, names)

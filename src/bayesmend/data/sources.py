@@ -730,6 +730,11 @@ def _nature(
     if word == _DATES:
         cut = spell("discretize", {name: 4})
         return "date", f"variable {name!r} holds {word}, not states. Cut it with {cut}."
+    if word == _SPANS:
+        return "span", (
+            f"variable {name!r} holds {word}, not states. Convert it to numbers or"
+            " text."
+        )
     return "nested", f"variable {name!r} holds {word}, not states. Convert it to text."
 
 
@@ -745,9 +750,14 @@ def _is_null(value: object) -> bool:
 _SINGLE = {"float32", "Float32", "float", "float[pyarrow]"}
 _DOUBLE = {"float64", "Float64", "double[pyarrow]"}
 _DATES = "dates or times"
+_SPANS = "durations, periods or times of day"
 _KINDS: dict[str, Kind] = {"text": "text", "numbers": "number", "booleans": "boolean"}
-_TEMPORAL = {"date", "datetime", "time", "timedelta", "Timestamp", "Timedelta"}
-_TEMPORAL |= {"datetime64", "timedelta64", "Period"}
+_TEMPORAL = {
+    **dict.fromkeys(["date", "datetime", "Timestamp", "datetime64"], _DATES),
+    **dict.fromkeys(
+        ["time", "timedelta", "Timedelta", "timedelta64", "Period"], _SPANS
+    ),
+}
 
 
 def _type_word(value: object) -> str:
@@ -758,7 +768,7 @@ def _type_word(value: object) -> str:
     if isinstance(value, (int, float, np.integer, np.floating, Decimal)):
         return "numbers"
     name = type(value).__name__
-    return _DATES if name in _TEMPORAL else f"values of type {name}"
+    return _TEMPORAL.get(name, f"values of type {name}")
 
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"

@@ -20,7 +20,7 @@ from bayesmend.errors import DataError, ParameterError
 
 Label: TypeAlias = str | int | float | bool
 Kind: TypeAlias = Literal[
-    "text", "number", "boolean", "category", "date", "mixed", "nested"
+    "text", "number", "boolean", "category", "date", "span", "mixed", "nested"
 ]
 
 MISSING = 255
@@ -51,9 +51,10 @@ class Column:
     ----------
     name : str
         Name of the variable.
-    kind : {"text", "number", "boolean", "category", "date", "mixed", "nested"}
-        What the values are; a category brings its own order of states. Dates, values
-        of several types and objects that are no plain values cannot be states.
+    kind : str
+        What the values are; a category brings its own order of states. Dates, spans of
+        time, values of several types and objects that are no plain values cannot be
+        states.
     values : tuple of labels
         Distinct values in any order, without missing ones.
     index : ndarray of shape (n_rows,) or None
@@ -298,10 +299,13 @@ def check_labels(name: str, labels: Sequence[Label]) -> None:
         seen.add(label)
 
 
-def position_of(name: str, names: Sequence[str]) -> int:
-    """Return the position of a name, or say which names there are."""
+def position_of(name: object, names: Sequence[str]) -> int:
+    """Return the position of a name, or say which names there are.
+
+    A name that is no text, as a number of pandas, stands for its text.
+    """
     try:
-        return names.index(name)
+        return names.index(str(name))
     except ValueError:
         raise unknown_name(name, names) from None
 

@@ -215,15 +215,21 @@ def _variable_lines(summary: Summary) -> list[str]:
         frequent, n_seen = "-", sum(variable.counts)
         if n_seen:
             share = _percent(max(variable.counts), n_seen)
-            frequent = f"{variable.most_frequent} ({share})"
+            frequent = f"{_shown(variable.most_frequent)} ({share})"
         missing = _percent(variable.n_missing, summary.n_rows)
-        states = listing(variable.states, _SHOWN_STATES)
+        states = listing(map(_shown, variable.states), _SHOWN_STATES)
         rows.append((variable.name, missing, frequent, states))
     width = [max(len(row[k]) for row in rows) for k in range(3)]
     return [
         f"{name:<{width[0]}}  {missing:>{width[1]}}  {frequent:<{width[2]}}  {states}"
         for name, missing, frequent, states in rows
     ]
+
+
+def _shown(label: Label | None) -> str:
+    """Return a label as text, in quotes when it is empty or has blanks around it."""
+    text = str(label)
+    return text if text and text == text.strip() else repr(text)
 
 
 def _role_lines(summary: Summary) -> list[str]:

@@ -236,7 +236,7 @@ def _rule_for(
     elif isinstance(discretize, Mapping):
         for name in discretize:
             position_of(name, present)
-        given = {name: how for name, how in discretize.items() if how != "auto"}
+        given = {str(name): how for name, how in discretize.items() if how != "auto"}
         settled = set(given)
         cutting = {name: how for name, how in given.items() if how is not None}
         rules = [fit_source(source, cutting)] if cutting else []

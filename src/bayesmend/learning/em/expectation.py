@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend._clock import Clock
+from bayesmend.data.states import quantity
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError
 from bayesmend.graph.dag import Dag
@@ -191,7 +192,8 @@ def require_rows(data: IncompleteData) -> None:
     """Raise DataError when there is nothing to learn from."""
     if data.n_rows == 0 or data.n_vars == 0:
         msg = (
-            f"the table has {data.n_rows} rows and {data.n_vars} variables. "
+            f"the table has {quantity(data.n_rows, 'row')} and "
+            f"{quantity(data.n_vars, 'variable')}, so there is nothing to learn from. "
             "Give it at least one of each."
         )
         raise DataError(msg)
