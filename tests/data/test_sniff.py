@@ -17,7 +17,12 @@ from bayesmend.data.files import FileOptions
 from bayesmend.data.sniff import find_encoding, sniff
 from bayesmend.data.states import MISSING_MARKERS
 from bayesmend.data.table import IncompleteData
-from bayesmend.errors import DataError, MissingDependencyError, ParameterError
+from bayesmend.errors import (
+    DataError,
+    MissingDependencyError,
+    ParameterError,
+    ReadingWarning,
+)
 
 MARKERS = frozenset(MISSING_MARKERS)
 
@@ -84,7 +89,7 @@ def test_bytes_that_windows_does_not_know_are_latin_1(read):
     content = b"a,b\n\x81\xe9,1\n"
     assert find_encoding(content) == "latin-1"
     assert read(content).notes == [
-        "t.csv is not UTF-8 and was read as Latin-1 (set encoding for another)"
+        "the text is not UTF-8 and was read as Latin-1 (set encoding for another)"
     ]
 
 
@@ -219,7 +224,7 @@ def test_a_first_row_of_data_is_no_header(read, text):
     assert source.n_rows == text.count("\n")
     assert source.headers == tuple(f"x{j}" for j in range(len(source.headers)))
     assert source.notes == [
-        "the first line of t.csv looks like data, so the columns are called x0, x1, ..."
+        "the first line looks like data, so the columns are called x0, x1, ..."
         " (set header=True if it holds names, or give names)"
     ]
     assert read(text, header=False).notes == []
@@ -248,7 +253,7 @@ def test_a_first_row_of_names_is_a_header(tmp_path, text):
 
 def test_names_that_are_numbers_are_noticed(read):
     assert read("country,2019,2020\nFrance,1.5,2.5\nItaly,3,4\n").notes == [
-        "the first line of t.csv was taken as names, though 2019 is a number (set"
+        "the first line was taken as names, though 2019 is a number (set"
         " header=False if it is data)"
     ]
     assert read("0,1,2\n5,6,7\n8,9,9\n", header=True).notes == []
@@ -259,7 +264,7 @@ def test_given_names_mean_that_no_line_holds_them(read):
     source = read("a,b\n1,2\n3,4\n", names_given=True)
     assert source.n_rows == 3
     assert source.notes == [
-        "the first line of t.csv looks like names but was read as data, because names"
+        "the first line looks like names but was read as data, because names"
         " are given (set header=True to skip it)"
     ]
     source = read("a,b\n1,2\n3,4\n", names_given=True, header=True)
@@ -269,7 +274,7 @@ def test_given_names_mean_that_no_line_holds_them(read):
 def test_columns_without_a_name_get_one(read):
     source = read(",a,\n1,x,u\n2,y,v\n")
     assert source.headers == ("x0", "a", "x2")
-    assert source.notes == ["2 columns of t.csv have none and are called x0, x2"]
+    assert source.notes == ["2 columns have no name and are called x0, x2"]
     assert read(",x0\n1,x\n2,y\n").headers == ("x0_", "x0")
 
 
@@ -277,7 +282,7 @@ def test_row_names_without_a_name_are_a_column(read):
     source = read('"mpg" "cyl"\n"Mazda RX4" 21.0 6\n"Fiat" 22.8 4\n', "cars.txt")
     assert source.headers == ("x0", "mpg", "cyl")
     assert cells(source)[0] == ["Mazda RX4", "Fiat"]
-    assert source.notes == ["1 column of cars.txt has no name and is called x0"]
+    assert source.notes == ["1 column has no name and is called x0"]
 
 
 def test_a_delimiter_at_the_end_of_rows_is_an_empty_column(read):
@@ -303,11 +308,12 @@ def test_numbers_with_a_decimal_comma_come_back_as_numbers(tmp_path):
     pytest.importorskip("pandas")
     path, out = tmp_path / "t.csv", tmp_path / "out.csv"
     path.write_text("a;b\n1,5;x\n2,5;y\n;y\n1,5;x\n")
-    data = IncompleteData.from_table(path)
+    with pytest.warns(ReadingWarning, match=r"comma \(in options write 1.5, with a"):
+        data = IncompleteData.from_table(path)
     np.testing.assert_array_equal(data.to_table()["a"], [1.5, 2.5, np.nan, 1.5])
     data.write_csv(out)
     assert out.read_text() == 'a,b\n"1,5",x\n"2,5",y\n,y\n"1,5",x\n'
-    assert IncompleteData.from_table(out) == data
+    assert IncompleteData.from_table(out, decimal=",") == data
 
 
 @pytest.mark.parametrize(
@@ -320,6 +326,11 @@ def test_numbers_with_a_decimal_comma_come_back_as_numbers(tmp_path):
         ("a b c\n1,5 2,5 x\n2,5 3,5 y\n", ","),
         ('a,b\n"1,5",x\n"2,5",y\n', ","),
         ('a,b\n"1,500",x\n"2,500",y\n', "."),
+        ("a;b\n1,85;34.898\n1,7;1.250\n", ","),
+        ("a;b\n1,85;34.898\n1,7;1.25\n", "."),
+        ("a;b\n1,200;1.234.567\n2,300;12\n", ","),
+        ("a;b\n1.200;1,234,567\n2.300;12\n", "."),
+        ("a;b\n1,200;1.234\n2,300;1.250\n", "."),
     ],
 )
 def test_the_decimal_mark_is_the_one_that_fits(text, decimal):
@@ -330,12 +341,87 @@ def test_thousands_are_not_taken_for_decimals(read):
     source = read("a;b\n1,200;x\n12,500;y\n")
     assert not source.column(0).is_numeric
     assert source.notes == [
-        "'1,200' in t.csv was read as text (set decimal=',' if the comma comes before"
-        " decimals)"
+        "'1,200' was read as text (set decimal=',' if the comma comes before decimals)"
     ]
     source = read("a;b\n1,200;x\n12,500;y\n", decimal=",")
     assert source.numbers(0).tolist() == [1.2, 12.5]
     assert source.notes == []
+
+
+COMMA = "numbers have a decimal comma (in options write 1.5, with a point)"
+
+
+@pytest.mark.parametrize(
+    ("text", "notes"),
+    [
+        (
+            "a;b\n1,85;34.898\n1,7;1.250\n",
+            [
+                COMMA,
+                "'34.898' was read as text (remove the points between thousands to have"
+                " numbers)",
+            ],
+        ),
+        (
+            'a,b\n1.5,"76,689"\n2.5,"1,250"\n',
+            [
+                "'76,689' was read as text (remove the commas between thousands to have"
+                " numbers)"
+            ],
+        ),
+        (
+            "a;b\n1,5;1.5\n2,5;2.5\n",
+            ["'1,5' was read as text (numbers elsewhere have a decimal point)"],
+        ),
+        (
+            "a;b\n12.345;x\n1.250;y\n",
+            [
+                "'12.345' was read as a number with decimals (set decimal=',' if the"
+                " point parts thousands)"
+            ],
+        ),
+        (
+            "a;b\n1.234.567;x\n12.345;y\n",
+            [
+                "'1.234.567' was read as text (remove the points between thousands to"
+                " have numbers)"
+            ],
+        ),
+        ("a,b\n12.345,x\n1.250,y\n", []),
+        ("a;b\n0.345;x\n1.250;y\n", []),
+        ("a;b\n12.345;x\n1.5;y\n", []),
+        ("a;b;c\n12.345;x;1.5\n1.250;y;2.5\n", []),
+    ],
+)
+def test_marks_that_may_part_thousands_are_told(read, text, notes):
+    assert read(text).notes == notes
+
+
+def test_what_was_guessed_of_a_file_comes_with_its_errors(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a:b\n1:2\n2:1\n")
+    with pytest.raises(DataError) as caught:
+        IncompleteData.from_table(path, columns={"b": "drop"})
+    assert str(caught.value) == (
+        "no variable named 'b'. Available: a:b. Guessed of t.csv: the text was read as"
+        " one column (set delimiter if it has more, and remove lines above the table)."
+    )
+    path.write_bytes(b"a;b\n1,5;\xe9\n2,5\n")
+    with pytest.raises(DataError) as caught:
+        IncompleteData.from_table(path)
+    assert str(caught.value) == (
+        "t.csv, line 3 has 1 field, but the header has 2. Quote fields that contain the"
+        " delimiter. Fields are taken to be parted by ';'; set delimiter for another."
+        " Guessed of t.csv: the text is not UTF-8 and was read as Windows-1252 (set"
+        f" encoding for another); {COMMA}."
+    )
+
+
+def test_a_title_above_the_table_is_suspected(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("Survey of 2020\na,b\n1,2\n2,1\n")
+    with pytest.raises(DataError, match=r"delimiter; if line 1 is a title, remove it"):
+        IncompleteData.from_table(path)
 
 
 def test_numbers_with_the_other_mark_are_text(fails, read):
@@ -648,8 +734,7 @@ def test_a_workbook_is_read(workbook):
 def test_a_sheet_is_chosen_by_name_or_number(workbook):
     path = workbook({"a": [["x"], ["u"]], "b": [["y"], ["v"]]})
     assert opened(path).notes == [
-        "t.xlsx has 2 sheets with cells (a, b), and 'a' was read (set sheet for"
-        " another)"
+        "there are 2 sheets with cells (a, b), and 'a' was read (set sheet for another)"
     ]
     for sheet in ("b", 1):
         source = opened(path, sheet=sheet)

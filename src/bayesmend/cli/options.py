@@ -432,7 +432,9 @@ def words(texts: Iterable[str] | None) -> list[str] | None:
     return [word for text in texts for word in split(text)] if texts else None
 
 
-def pairs(option: str, texts: Iterable[str] | None) -> dict[str, str]:
+def pairs(
+    option: str, texts: Iterable[str] | None, *, at_last: bool = False
+) -> dict[str, str]:
     """Read an option of pairs that may be repeated.
 
     Examples
@@ -442,22 +444,26 @@ def pairs(option: str, texts: Iterable[str] | None) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for text in texts or []:
-        name, rest = pair(option, text)
+        name, rest = pair(option, text, at_last=at_last)
         if found.setdefault(name, rest) != rest:
             message = f"{option} has two values for {name!r}. Give one."
             raise UsageError(message)
     return found
 
 
-def pair(option: str, text: str) -> tuple[str, str]:
-    """Split ``NAME=REST``, or raise a usage error.
+def pair(option: str, text: str, *, at_last: bool = False) -> tuple[str, str]:
+    """Split ``NAME=REST`` at the first equals sign or the last.
+
+    Raises a usage error where there is none.
 
     Examples
     --------
     >>> pair("--states", "income=<=50K,>50K")
     ('income', '<=50K,>50K')
+    >>> pair("--discretize", "a=b=4", at_last=True)
+    ('a=b', '4')
     """
-    name, equals, rest = text.partition("=")
+    name, equals, rest = text.rpartition("=") if at_last else text.partition("=")
     if not (name and equals and rest):
         message = f"{option} must look like NAME=VALUE. Got {text!r} instead."
         raise UsageError(message)
@@ -502,7 +508,8 @@ def _discretize(texts: Sequence[str] | None) -> Any:
         return "auto"
     if list(texts) == ["none"]:
         return None
-    how = pairs("--discretize", texts)
+    # How a variable is cut holds no equals sign, but its name may.
+    how = pairs("--discretize", texts, at_last=True)
     return {name: _cutting(text) for name, text in how.items()}
 
 

@@ -70,7 +70,7 @@ class UsageError(typer.BadParameter):
 
 
 class Command(TyperCommand):
-    """A command that reports every failure on one line of stderr."""
+    """A command that reports every failure on stderr, a line for each problem."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; exit 1 for an error and 130 for Ctrl-C."""
@@ -119,19 +119,29 @@ class Command(TyperCommand):
 
 
 def _spell_columns(*value: object) -> str:
-    """Name the options that say what columns are.
+    r"""Name the options that say what columns are.
 
     Examples
     --------
     >>> _spell_columns(), _spell_columns({"id": "drop"})
     ('--model, --pass-through or --drop', '--drop id')
+    >>> _spell_columns({"free, text": "model"})
+    '--model \'"free, text"\''
     """
     if not value or not isinstance(value[0], Mapping):
         return "--model, --pass-through or --drop"
     roles: dict[str, list[str]] = {}
     for name, role in value[0].items():
         roles.setdefault(str(role), []).append(str(name))
-    return " ".join(f"--{r} {_quoted(','.join(names))}" for r, names in roles.items())
+    lists = {role: ",".join(map(_as_word, names)) for role, names in roles.items()}
+    return " ".join(f"--{role} {_quoted(names)}" for role, names in lists.items())
+
+
+def _as_word(name: str) -> str:
+    """Protect a name that has commas or quotes in a list parted by commas."""
+    if not set(name) & set(',"'):
+        return name
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _as_text(value: object) -> str:
@@ -295,21 +305,36 @@ def input_path(
         path = Path(folder, f"stdin{suffix_of(content)}")
         path.write_bytes(content)
         del content
+        _saved.append(path)
         try:
             yield path
         except BayesmendError as error:
-            message = str(error).replace(str(path), "<stdin>")
-            raise DataError(message.replace(path.name, "<stdin>")) from error
+            raise DataError(_as_stdin(str(error))) from error
+        finally:
+            _saved.remove(path)
+
+
+_saved: list[Path] = []
+"""The files that stdin is in at the moment."""
+
+
+def _as_stdin(text: str) -> str:
+    """Call files that stdin was saved to what a user knows it by."""
+    for path in _saved:
+        text = text.replace(str(path), "<stdin>").replace(path.name, "<stdin>")
+    return text
 
 
 def _sentence(error: Exception) -> str:
-    """Return the message of an error on one line."""
+    """Return the message of an error, on one line unless it tells of several."""
     if isinstance(error, OSError) and error.strerror:
         where = f"'{error.filename}'" if error.filename else "reading or writing"
         return f"{where}: {error.strerror}."
     if isinstance(error, MemoryError):
         return "not enough memory for this table or network."
     text = " ".join(str(error).split())
+    if isinstance(error, BayesmendError) and ":\n- " in str(error):
+        return "\n".join(" ".join(line.split()) for line in str(error).splitlines())
     if isinstance(error, ValueError | ImportError | OSError) and text:
         return text
     kind = type(error).__name__
@@ -328,7 +353,7 @@ def _warnings_on_stderr() -> Iterator[None]:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        sys.stderr.write(f"Warning: {message}\n")
+        sys.stderr.write(f"Warning: {_as_stdin(str(message))}\n")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", BayesmendWarning)

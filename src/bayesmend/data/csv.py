@@ -14,7 +14,7 @@ from bayesmend import _core
 from bayesmend._files import PathLike, file_suffix
 from bayesmend._formulas import as_field
 from bayesmend._spelling import spell
-from bayesmend.data.excel import is_workbook, read_sheet
+from bayesmend.data.excel import CELL_END, is_workbook, read_sheet
 from bayesmend.data.files import (
     BLANK_RUNS,
     FileOptions,
@@ -22,7 +22,13 @@ from bayesmend.data.files import (
     check_markup,
     read_bytes,
 )
-from bayesmend.data.sniff import Layout, byte_order_mark, find_encoding, sniff
+from bayesmend.data.sniff import (
+    Layout,
+    byte_order_mark,
+    find_encoding,
+    is_grouped,
+    sniff,
+)
 from bayesmend.data.sources import (
     FRAME_SUFFIXES,
     KEPT_VALUES,
@@ -50,6 +56,7 @@ TEXT_SUFFIXES = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None}
 DELIMITERS = (",", "\t", ";", "|")
 _ROWS_AT_A_TIME = 1 << 16
 _DETECT = FileOptions()
+_MARKS = {"\t": "tabs", BLANK_RUNS: "blanks"}
 _GUESSED_ENCODINGS = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
 
 
@@ -74,17 +81,22 @@ class CsvSource(Source):
     """Delimited text: it is read once the markers are known."""
 
     kind = "text"
+    path: Path
 
     def __init__(self, path: PathLike, files: FileOptions = _DETECT) -> None:
         self.path = Path(path)
         self.notes: list[str] = []
+        self.doubts: list[str] = []
+        self._if_ragged = ""
         self.marker_counts: dict[str, int] = {}
         self.headers, self.n_rows = (), 0
         self._table: _core.CsvTable | None = None
-        self._open(read_bytes(self.path), files)
-        first = _core.read_csv_header(self._text, self._format)
-        self._check(first.problem)
-        self.headers = self._named(first.names)
+        with self.explained():
+            self._open(read_bytes(self.path), files)
+            first = _core.read_csv_header(self._text, self._format)
+            self._check(first.problem)
+            self._doubt_delimiter(first.names, files)
+            self.headers = self._named(first.names)
         self.dtypes = (None,) * len(self.headers)
 
     def prepare(
@@ -277,8 +289,8 @@ class CsvSource(Source):
             raise DataError(message) from None
         if encoding is None and name in _GUESSED_ENCODINGS:
             self.notes.append(
-                f"{self.path.name} is not UTF-8 and was read as"
-                f" {_GUESSED_ENCODINGS[name]} (set {spell('encoding')} for another)"
+                f"the text is not UTF-8 and was read as {_GUESSED_ENCODINGS[name]} (set"
+                f" {spell('encoding')} for another)"
             )
         return text.encode("utf-8", errors="replace")
 
@@ -295,23 +307,42 @@ class CsvSource(Source):
         raise DataError(message)
 
     def _note_layout(self, layout: Layout, files: FileOptions) -> None:
-        name, looks_like = self.path.name, layout.looks_like
+        looks_like = layout.looks_like
         if files.header is None and files.names_given and looks_like == "header":
             self.notes.append(
-                f"the first line of {name} looks like names but was read as data,"
-                f" because {spell('names')} are given (set {spell('header', True)} to"
-                " skip it)"
+                "the first line looks like names but was read as data, because"
+                f" {spell('names')} are given (set {spell('header', True)} to skip it)"
             )
         elif files.header is None and not files.names_given and not layout.has_header:
             self.notes.append(
-                f"the first line of {name} looks like data, so the columns are called"
-                f" x0, x1, ... (set {spell('header', True)} if it holds names, or give"
+                "the first line looks like data, so the columns are called x0, x1, ..."
+                f" (set {spell('header', True)} if it holds names, or give"
                 f" {spell('names')})"
             )
-        if layout.doubtful:
+        if layout.has_comma:
             self.notes.append(
-                f"{layout.doubtful[0]!r} in {name} was read as text (set"
-                f" {spell('decimal', ',')} if the comma comes before decimals)"
+                "numbers have a decimal comma (in options write 1.5, with a point)"
+            )
+        if layout.doubtful:
+            self.notes.append(_tell_doubt(layout.doubtful[0]))
+        if layout.unread:
+            self.notes.append(_tell_unread(layout.unread[0], layout.decimal))
+
+    def _doubt_delimiter(self, first: Sequence[str], files: FileOptions) -> None:
+        """Note a delimiter that was found out, for errors that it may cause."""
+        mark = self._layout.delimiter
+        if files.delimiter is not None or mark == CELL_END:
+            return
+        if len(first) == 1 and not first[0].isidentifier():
+            self.doubts.append(
+                f"the text was read as one column (set {spell('delimiter')} if it has"
+                " more, and remove lines above the table)"
+            )
+        elif mark != TEXT_SUFFIXES.get(file_suffix(self.path)):
+            called = _MARKS.get(mark, repr(mark))
+            self._if_ragged = (
+                f" Fields are taken to be parted by {called}; set {spell('delimiter')}"
+                " for another."
             )
 
     def _set_text(self, text: bytes, layout: Layout) -> None:
@@ -343,17 +374,17 @@ class CsvSource(Source):
             names[j] = _free_name(f"x{j}", names)
         if nameless:
             called = listing((names[j] for j in nameless), 6)
-            verb = "has no name and is" if len(nameless) == 1 else "have none and are"
+            verb = (
+                "has no name and is" if len(nameless) == 1 else "have no name and are"
+            )
             self.notes.append(
-                f"{quantity(len(nameless), 'column')} of {self.path.name} {verb} called"
-                f" {called}"
+                f"{quantity(len(nameless), 'column')} {verb} called {called}"
             )
         numbers = [name for name in names if is_number_text(name)]
         if numbers and self._layout.looks_like != "header" and self._is_detected:
             self.notes.append(
-                f"the first line of {self.path.name} was taken as names, though"
-                f" {numbers[0]} is a number (set {spell('header', False)} if it is"
-                " data)"
+                f"the first line was taken as names, though {numbers[0]} is a number"
+                f" (set {spell('header', False)} if it is data)"
             )
         return tuple(names)
 
@@ -367,6 +398,8 @@ class CsvSource(Source):
         if problem.kind != _core.CsvProblemKind.none:
             top = "header" if self.has_header else "first line"
             message = self.path.name + _sentence(problem, self.headers, top)
+            if problem.kind == _core.CsvProblemKind.ragged:
+                message += self._if_ragged
             raise DataError(message)
 
 
@@ -383,6 +416,27 @@ def _format_of(layout: Layout) -> _core.CsvFormat:
         layout.has_header,
         layout.begin,
     )
+
+
+def _tell_doubt(number: str) -> str:
+    """Say how a number was read that may have decimals or thousands."""
+    comma = spell("decimal", ",")
+    if "," in number:
+        hint = f"text (set {comma} if the comma comes before decimals)"
+    else:
+        hint = f"a number with decimals (set {comma} if the point parts thousands)"
+    return f"{number!r} was read as {hint}"
+
+
+def _tell_unread(number: str, decimal: str) -> str:
+    """Say why a number is text."""
+    if is_grouped(number):
+        mark = "points" if "." in number else "commas"
+        hint = f"remove the {mark} between thousands to have numbers"
+    else:
+        other = "point" if decimal == "." else "comma"
+        hint = f"numbers elsewhere have a decimal {other}"
+    return f"{number!r} was read as text ({hint})"
 
 
 def _free_name(name: str, names: Sequence[str]) -> str:
@@ -404,6 +458,8 @@ def _with_mark(
 
 def _sentence(problem: _core.CsvProblem, headers: Sequence[object], top: str) -> str:
     line = f", line {problem.line}"
+    is_below = problem.line == 2 and problem.found > problem.expected
+    title = "; if line 1 is a title, remove it" if is_below else ""
     kinds = _core.CsvProblemKind
     match problem.kind:
         case kinds.no_header:
@@ -413,7 +469,7 @@ def _sentence(problem: _core.CsvProblem, headers: Sequence[object], top: str) ->
         case kinds.ragged:
             return (
                 f"{line} has {quantity(problem.found, 'field')}, but the {top} has"
-                f" {problem.expected}. Quote fields that contain the delimiter."
+                f" {problem.expected}. Quote fields that contain the delimiter{title}."
             )
         case kinds.encoding:
             return (

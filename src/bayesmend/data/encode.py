@@ -66,6 +66,11 @@ class Encoded(NamedTuple):
 
 def encode(source: Source, options: ReadingOptions) -> Encoded:
     """Decide what each column is, choose the states of variables and code the cells."""
+    with source.explained():
+        return _encode(source, options)
+
+
+def _encode(source: Source, options: ReadingOptions) -> Encoded:
     asked = Asked.of(source.headers, options)
     markers = source.chosen_markers(options.missing)
     source.prepare(asked.names, markers, frozenset())
@@ -182,10 +187,10 @@ def _tell(
     if not (notes or near or doubtful or any(d.is_guess for d in decisions)):
         return
     sizes = dict(zip(encoded.names, map(len, encoded.states), strict=True))
-    table = getattr(source, "path", None)
-    what = "the table" if table is None else table.name
     markers = [marker for marker, n in source.marker_counts.items() if n and marker]
-    message = tell_guesses(what, decisions, sizes, near, doubtful, notes, markers)
+    message = tell_guesses(
+        source.called, decisions, sizes, near, doubtful, notes, markers
+    )
     warn(message, ReadingWarning)
 
 

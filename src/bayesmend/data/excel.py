@@ -153,7 +153,7 @@ def _choose(
     if len(filled) == 1:
         return filled[0], []
     note = (
-        f"{path.name} has {len(filled)} sheets with cells ({listing(filled, 6)}), and"
+        f"there are {len(filled)} sheets with cells ({listing(filled, 6)}), and"
         f" {filled[0]!r} was read (set {spell('sheet')} for another)"
     )
     return filled[0], [note]

@@ -9,10 +9,10 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from bayesmend.data.files import BLANK_RUNS
 from bayesmend.data.states import BLANKS, MISSING_MARKERS, is_number_text
@@ -54,8 +54,13 @@ class Layout:
     looks_like : {"", "header", "data"}
         What the first line looks like; empty when nothing speaks for either.
     doubtful : tuple of str
-        Columns of the sample whose numbers may have a decimal comma or commas between
+        Columns of the sample whose numbers may have decimals, or marks between
         thousands: one number each.
+    unread : tuple of str
+        Columns of the sample whose numbers have another mark than the decimals
+        elsewhere, or marks between thousands, so that they are text: one number each.
+    has_comma : bool
+        Whether numbers of the sample were found to have a decimal comma.
     """
 
     delimiter: str
@@ -68,6 +73,8 @@ class Layout:
     first_line: str = ""
     looks_like: str = ""
     doubtful: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    has_comma: bool = False
 
 
 # --- bytes to text ------------------------------------------------------------------
@@ -187,18 +194,20 @@ def sniff(
     vote = first_row_looks_like(rows)
     has_header = vote != "data" if header is None else header
     cells = rows[1:] if has_header else rows
-    found, doubtful = _find_decimal(cells)
+    marks = _find_decimal(cells, decimal, best.delimiter)
     return Layout(
         delimiter=best.delimiter,
         skips_blanks=best.skips_blanks,
         line_end=line_end,
         quote=quote,
-        decimal=decimal or found,
+        decimal=marks.decimal,
         has_header=has_header,
         begin=begin,
         first_line=first_line if has_header else "",
         looks_like=vote,
-        doubtful=doubtful if decimal is None else (),
+        doubtful=marks.doubtful,
+        unread=marks.unread,
+        has_comma=marks.has_comma,
     )
 
 
@@ -448,25 +457,77 @@ def _are_names(first: list[str]) -> bool:
 
 # --- numbers ------------------------------------------------------------------------
 
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
+_GROUPED = {
+    mark: re.compile(rf"[+-]?[1-9]\d{{0,2}}([{mark}]\d{{3}})+") for mark in ".,"
+}
+_SEVERAL = re.compile(r"[+-]?\d+([.,])\d{3}\1\d{3}.*")
 
 
-def _find_decimal(rows: Rows) -> tuple[str, tuple[str, ...]]:
-    """Return the decimal mark, and one number of each column that leaves it open."""
-    marks: set[str] = set()
-    doubtful: list[str] = []
+class _Marks(NamedTuple):
+    """What the marks within numbers are, as in `Layout`."""
+
+    decimal: str
+    has_comma: bool
+    doubtful: tuple[str, ...]
+    unread: tuple[str, ...]
+
+
+def _find_decimal(rows: Rows, given: str | None, delimiter: str) -> _Marks:
+    """Find the decimal mark, and numbers that are doubtful or not read as such.
+
+    Every column has a voice. Decimals that are not always three speak for a mark;
+    groups of three digits may be thousands, and two of them are.
+    """
+    sure: dict[str, list[str]] = {".": [], ",": []}
+    grouped: dict[str, list[str]] = {".": [], ",": []}
     for j in range(max(map(len, rows), default=0)):
         cells = [row[j].strip(BLANKS) for row in rows if j < len(row)]
         values = [cell for cell in cells if cell not in MISSING_MARKERS]
-        if any("." in v for v in values) and all(map(is_number_text, values)):
-            marks.add(".")
-        broken = [value for value in values if "," in value]
-        if not broken or not all(is_number_text(value, ",") for value in values):
-            continue
-        if all(_THOUSANDS.fullmatch(value) for value in broken):
-            doubtful.append(broken[0])
-        else:
-            marks.add(",")
-    if marks == {","}:
-        return ",", ()
-    return ".", tuple(doubtful)
+        for mark in ".,":
+            marked = [value for value in values if mark in value]
+            if marked and all(_is_grouped_or_whole(value, mark) for value in values):
+                several = [value for value in marked if _SEVERAL.fullmatch(value)]
+                grouped[mark].append((several or marked)[0])
+            elif marked and all(is_number_text(value, mark) for value in values):
+                sure[mark].append(marked[0])
+    decimal = given or _choose_decimal(sure, grouped)
+    other = "," if decimal == "." else "."
+    thousands = filter(_SEVERAL.fullmatch, grouped[decimal])
+    unread = (*(() if given else sure[other]), *grouped[other], *thousands)
+    is_open = not (given or sure["."] or sure[","] or _parts(grouped))
+    if not is_open or (grouped["."] and grouped[","]):
+        has_comma = decimal == "," and bool(sure[","] or grouped[","])
+        return _Marks(decimal, has_comma and not given, (), unread)
+    # Groups of three alone, which may be thousands or decimals.
+    points = grouped["."] if delimiter == ";" else []
+    return _Marks(decimal, False, (*grouped[","], *points), ())
+
+
+def is_grouped(number: str) -> bool:
+    """Tell whether the marks of a number part groups of three digits.
+
+    Examples
+    --------
+    >>> is_grouped("1.234"), is_grouped("1,5")
+    (True, False)
+    """
+    return any(form.fullmatch(number) for form in _GROUPED.values())
+
+
+def _is_grouped_or_whole(text: str, mark: str) -> bool:
+    is_whole = text.lstrip("+-").isdecimal()
+    return is_whole or _GROUPED[mark].fullmatch(text) is not None
+
+
+def _parts(grouped: Mapping[str, Sequence[str]]) -> str:
+    """Return the mark that parts thousands, as two groups of three digits tell."""
+    marks = [m for m in ".," if any(map(_SEVERAL.fullmatch, grouped[m]))]
+    return marks[0] if len(marks) == 1 else ""
+
+
+def _choose_decimal(
+    sure: Mapping[str, Sequence[str]], grouped: Mapping[str, Sequence[str]]
+) -> str:
+    if sure["."] or sure[","]:
+        return "," if not sure["."] else "."
+    return "," if _parts(grouped) == "." else "."

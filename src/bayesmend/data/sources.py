@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from bayesmend._files import file_suffix
 from bayesmend._spelling import spell
+from bayesmend._visible import tidy
 from bayesmend.data.numbers import date_number
 from bayesmend.data.states import (
     BLANKS,
@@ -191,10 +193,33 @@ class Source(ABC):
     """The table itself; None for text and codes."""
     notes: Sequence[str] = ()
     """What was found out about a file and might be wrong, one sentence each."""
+    doubts: Sequence[str] = ()
+    """What matters only where the table cannot be used as it was read."""
+    path: Path | None = None
+    """The file of a text."""
     decimal: str = "."
     """The mark before the decimals of numbers in text."""
     marker_counts: Mapping[str, int] = MappingProxyType({})
     """How many cells of a file each missing marker stands in, once it is prepared."""
+
+    @property
+    def called(self) -> str:
+        """What messages call the table."""
+        return "the table" if self.path is None else self.path.name
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Tell what was found out about a file with the errors that follow from it."""
+        try:
+            yield
+        except DataError as error:
+            guesses = [*self.notes, *self.doubts]
+            if guesses:
+                text = str(error)
+                end = "\n" if "\n- " in text else " "
+                told = "; ".join(guesses)
+                error.args = (tidy(f"{text}{end}Guessed of {self.called}: {told}."),)
+            raise
 
     def chosen_markers(self, missing: object) -> frozenset[str]:
         """Return the markers given or, for None, those that are usual in a file."""

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from bayesmend._checks import check_choice
 from bayesmend._spelling import spell
+from bayesmend._warn import warn
 from bayesmend.data.alike import are_states
 from bayesmend.data.csv import open_source
 from bayesmend.data.discretize import Discretization, fit_source
 from bayesmend.data.encode import Coder, GivenStates
+from bayesmend.data.guesses import tell_guesses
 from bayesmend.data.reading import Reading, ReadingOptions
 from bayesmend.data.sources import Source, is_missing
 from bayesmend.data.states import (
@@ -30,7 +32,7 @@ from bayesmend.data.states import (
     position_of,
 )
 from bayesmend.data.table import IncompleteData
-from bayesmend.errors import DataError
+from bayesmend.errors import DataError, ReadingWarning
 from bayesmend.network.match import extend_states, recode
 from bayesmend.network.network import Network, check_network
 
@@ -170,8 +172,13 @@ def read_for(
         return _from_data(network, table, allow_absent, unknown)
     options = ReadingOptions(**reading)
     source = open_source(table, options.file)
-    names = check_names(source.headers, options.names)
-    return _from_source(network, source, names, allow_absent, unknown, options)
+    with source.explained():
+        names = check_names(source.headers, options.names)
+        new = _from_source(network, source, names, allow_absent, unknown, options)
+    if source.notes:
+        message = tell_guesses(source.called, (), {}, {}, {}, source.notes)
+        warn(message, ReadingWarning)
+    return new
 
 
 def _from_source(
