@@ -9,12 +9,15 @@ import datetime
 import io
 import warnings
 import zipfile
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from bayesmend._files import max_unpacked
 from bayesmend._spelling import spell
+from bayesmend.data.numbers import as_one_format
 from bayesmend.data.sniff import Layout, first_row_looks_like
 from bayesmend.data.states import listing
 from bayesmend.errors import DataError, MissingDependencyError, ParameterError
@@ -107,9 +110,11 @@ def _aligned(rows: list[list[str]]) -> list[list[str]]:
 
 def _rows(sheet: Any) -> list[list[str]]:
     """Return the cells of a sheet as text, without what is empty at the end."""
+    table = list(sheet.iter_rows(values_only=True))
+    writers = [_date_writer(column) for column in zip_longest(*table)]
     rows = []
-    for cells in sheet.iter_rows(values_only=True):
-        texts = [_text(cell) for cell in cells]
+    for cells in table:
+        texts = [_text(*pair) for pair in zip(cells, writers, strict=False)]
         while texts and not texts[-1]:
             texts.pop()
         rows.append(texts)
@@ -118,14 +123,23 @@ def _rows(sheet: Any) -> list[list[str]]:
     return rows
 
 
-def _text(cell: object) -> str:
+def _date_writer(column: Iterable[object]) -> Callable[[datetime.date], str]:
+    """Return what writes the dates of a column: all with a time, or all without."""
+    moments = [cell for cell in column if isinstance(cell, datetime.datetime)]
+    if any(moment.time() != datetime.time() for moment in moments):
+        return as_one_format(moments)
+    return lambda moment: str(
+        moment.date() if isinstance(moment, datetime.datetime) else moment
+    )
+
+
+def _text(cell: object, write_date: Callable[[datetime.date], str]) -> str:
     if cell is None:
         return ""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
         return str(int(cell))
-    if isinstance(cell, datetime.datetime):
-        is_day = cell.time() == datetime.time()
-        return str(cell.date()) if is_day else cell.isoformat(" ")
+    if isinstance(cell, datetime.date):
+        return write_date(cell)
     return str(cell).replace(CELL_END, " ").replace(ROW_END, " ").replace("\0", " ")
 
 

@@ -3,7 +3,7 @@
 Dates count as numbers: the seconds since 1970, in UTC where they have a time zone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 
 from bayesmend.errors import DataError
 
-__all__ = ["NumberKind", "Numbers", "date_number", "date_text", "number_date"]
+__all__ = [
+    "NumberKind",
+    "Numbers",
+    "as_one_format",
+    "date_number",
+    "date_text",
+    "number_date",
+]
 
 NumberKind: TypeAlias = Literal["integer", "number", "date"]
 
@@ -233,6 +240,34 @@ def number_date(number: float) -> datetime:
     datetime.datetime(1970, 1, 2, 0, 0)
     """
     return _EPOCH + timedelta(microseconds=round(number * 1e6))
+
+
+def as_one_format(moments: Iterable[date]) -> Callable[[date], str]:
+    """Return a function that writes all of some dates or times in the same way.
+
+    Days stand alone where no moment has a time, and fractions of a second only where
+    some moment has them.
+
+    Examples
+    --------
+    >>> noon = datetime(2019, 1, 1, 12)
+    >>> as_one_format([noon])(date(2019, 1, 2)), as_one_format([])(date(2019, 1, 2))
+    ('2019-01-02 00:00:00', '2019-01-02')
+    """
+    times = [moment for moment in moments if isinstance(moment, datetime)]
+    # Only pandas has nanoseconds, and writes them in its own way.
+    if not times or any(getattr(moment, "nanosecond", 0) for moment in times):
+        return str
+    zone = times[0].tzinfo
+    is_fine = any(moment.microsecond for moment in times)
+    steps = "microseconds" if is_fine else "seconds"
+
+    def text(moment: date) -> str:
+        if not isinstance(moment, datetime):
+            moment = datetime(moment.year, moment.month, moment.day, tzinfo=zone)
+        return moment.isoformat(" ", steps)
+
+    return text
 
 
 def date_text(number: float) -> str:

@@ -1,12 +1,14 @@
 """A table as delimited text in which observed fields are as they were read."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend.data.csv import label_texts, missing_text, plain_text
+from bayesmend.data.numbers import as_one_format
 from bayesmend.data.restore import (
     Contents,
     Fill,
@@ -76,12 +78,19 @@ def _variable(
         return label_texts(name, held.states[k], codes, markers)
     absent = missing_text(markers, has_missing=None in cells)
     known: dict[Any, str] = {None: absent}
+    in_text = _dates_in_one_format(cells)
     texts = []
     for cell in cells:
         if cell not in known:
-            known[cell] = plain_text(name, cell, markers)
+            known[cell] = plain_text(name, in_text(cell), markers)
         texts.append(known[cell])
     return texts
+
+
+def _dates_in_one_format(cells: Iterable[Any]) -> Callable[[Any], Any]:
+    """Return what makes text of dates and times, and leaves other cells alone."""
+    write = as_one_format(cell for cell in cells if isinstance(cell, date))
+    return lambda cell: write(cell) if isinstance(cell, date) else cell
 
 
 def _weights(origin: Origin, weights: NDArray[np.float64]) -> list[str]:
@@ -93,11 +102,12 @@ def _weights(origin: Origin, weights: NDArray[np.float64]) -> list[str]:
 
 def _passed(origin: Origin, position: int, markers: frozenset[str]) -> list[str]:
     assert origin.source is not None
-    return [
-        cell
-        if isinstance(cell, str)
-        else ""
-        if is_missing(cell, markers)
-        else plain_text("", cell, frozenset())
+    cells = [
+        "" if not isinstance(cell, str) and is_missing(cell, markers) else cell
         for cell in origin.source.values(position)
+    ]
+    in_text = _dates_in_one_format(cells)
+    return [
+        cell if isinstance(cell, str) else plain_text("", in_text(cell), frozenset())
+        for cell in cells
     ]
