@@ -75,3 +75,29 @@ def test_a_number_may_be_given(learned):
     net = learned / "out" / "network.bif"
     text = ok("query", net, "--target", "retired", "--given", "age=70")
     assert text.startswith("given age=>45 ")
+
+
+def test_tables_are_written_with_the_delimiter_that_was_read(tmp_path):
+    lines = [f"{k % 7},5;{'yes' if k % 7 > 3 else 'no'}" for k in range(60)]
+    text = "\n".join(["size;big", *lines, ""])
+    (tmp_path / "t.csv").write_text(text)
+    options = ("--discretize", "size=cuts:3.7", "--seed", 1)
+    done = run("learn", tmp_path / "t.csv", "--out", tmp_path / "out", *options)
+    assert done.exit_code == 0
+    assert (tmp_path / "out" / "completed.csv").read_text() == text
+    net = tmp_path / "out" / "network.bif"
+    assert run("impute", net, tmp_path / "t.csv").stdout == text
+    hidden = run("hide", tmp_path / "t.csv", "--mcar", "0.1", *options).stdout
+    assert hidden.startswith("size;big\n")
+    assert hidden.count(";") == 61
+    out = tmp_path / "t.tsv"
+    assert run("impute", net, tmp_path / "t.csv", "--out", out).exit_code == 0
+    assert out.read_text().startswith("size\tbig\n")
+
+
+def test_hidden_tables_are_written_with_the_markers_named(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n" + "NA,x\nu,y\n" * 5)
+    options = ("--mcar", "0.3", "--seed", 1, "--missing", "-")
+    done = run("hide", tmp_path / "t.csv", *options)
+    assert done.exit_code == 0
+    assert "NA," in done.stdout

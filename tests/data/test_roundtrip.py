@@ -15,6 +15,7 @@ from polars.testing import assert_frame_equal as assert_polars_equal
 
 from bayesmend import IncompleteData
 from bayesmend.data import MISSING
+from bayesmend.errors import DataError
 
 WORDS = ["a", "B", " c", "ä", "NA", "7"]
 TEXTS = st.sampled_from(WORDS)
@@ -293,3 +294,127 @@ def test_intervals_come_back_when_asked_for():
     data = IncompleteData.from_table(frame, discretize={"age": 2})
     assert data.to_table(fill="interval")["age"].tolist() == ["<=20"] * 2 + [">20"] * 2
     pd.testing.assert_frame_equal(data.to_table(), frame)
+
+
+# Delimiters.
+
+EUROPEAN = "size;sex;note\n1,50;m;a, b\n2,00;f;c\n;m;d\n7,25;f;e\n"
+
+
+def filled(data):
+    codes = data.codes.copy()
+    codes[codes == MISSING] = 0
+    return data.with_codes(codes)
+
+
+@pytest.mark.parametrize("is_cut", [True, False])
+def test_a_file_is_written_with_the_delimiter_that_was_read(tmp_path, is_cut):
+    path, out = tmp_path / "t.csv", tmp_path / "out.csv"
+    path.write_text(EUROPEAN)
+    how = {"discretize": {"size": [5] if is_cut else None}, "decimal": ","}
+    how["columns"] = {"note": "pass-through" if is_cut else "drop"}
+    data = IncompleteData.from_table(path, **how)
+    text = written(data, out)
+    expected = EUROPEAN.replace("a, b", '"a, b"')
+    if not is_cut:
+        expected = "\n".join(line.rpartition(";")[0] for line in EUROPEAN.splitlines())
+        expected += "\n"
+    assert text == expected
+    if not is_cut:
+        del how["columns"]
+    assert IncompleteData.from_table(out, **how) == data
+    full = filled(data)
+    assert written(full, out) == expected.replace(
+        "\n;", "\n1,75;" if is_cut else "\n1,50;"
+    )
+    # What the caller says, or the suffix, goes first.
+    assert written(data, out, delimiter=",").splitlines()[1].startswith('"1,50",m')
+    assert written(data, tmp_path / "out.tsv").startswith("size\tsex")
+    assert written(data, out, delimiter="|").startswith("size|sex")
+
+
+@pytest.mark.parametrize(
+    ("read", "mark"), [(",", ","), (";", ";"), ("\t", "\t"), ("|", "|"), ("  ", ",")]
+)
+def test_each_delimiter_comes_back(tmp_path, read, mark):
+    lines = [["a", "b"], *[["x", "u"], ["y", "v"]] * 3]
+    (tmp_path / "t.txt").write_text("".join(f"{read.join(line)}\n" for line in lines))
+    data = IncompleteData.from_table(tmp_path / "t.txt")
+    text = written(data, tmp_path / "out.csv")
+    assert text == "".join(f"{mark.join(line)}\n" for line in lines)
+
+
+def test_a_lone_column_of_decimal_commas_is_quoted(tmp_path):
+    (tmp_path / "t.csv").write_text("size\n" + "1,5\n2,5\n" * 10)
+    how = {"delimiter": ";", "decimal": ","}
+    data = IncompleteData.from_table(tmp_path / "t.csv", **how)
+    assert '"1,5"' in written(data, tmp_path / "out.csv")
+    assert IncompleteData.from_table(tmp_path / "out.csv", **how) == data
+
+
+def test_a_label_that_reads_as_missing_names_the_call(tmp_path):
+    table = {"a": ["NA", "x", None]}
+    data = IncompleteData.from_table(table, missing=["-"])
+    with pytest.raises(
+        DataError,
+        match=r"or list other markers: write_csv\(\.\.\., missing=\[''\]\)\.$",
+    ):
+        data.write_csv(tmp_path / "out.csv")
+    data.write_csv(tmp_path / "out.csv", missing=[""])
+    assert IncompleteData.from_table(tmp_path / "out.csv", missing=[""]) == data
+
+
+# Dates.
+
+ASIDE = {"columns": {"when": "pass-through"}}
+
+
+def test_dates_of_a_workbook_are_written_in_one_format(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append(["day", "when", "sex"])
+    for k in range(24):
+        day = datetime.datetime(2019, 1, 1 + k)
+        when = day.replace(hour=17 * (k % 2))
+        sheet.append([day, when if k != 5 else None, "mf"[k % 2]])
+    book.save(tmp_path / "t.xlsx")
+    how = {"discretize": {"when": 2}, "columns": {"day": "pass-through"}}
+    data = IncompleteData.from_table(tmp_path / "t.xlsx", **how)
+    lines = written(filled(data), tmp_path / "out.csv").splitlines()[1:]
+    days, moments, _ = zip(*(line.split(",") for line in lines), strict=True)
+    assert {len(day) for day in days} == {len("2019-01-01")}
+    assert moments[:2] == ("2019-01-01 00:00:00", "2019-01-02 17:00:00")
+    assert {len(moment) for moment in moments} == {len("2019-01-01 00:00:00")}
+
+
+@pytest.mark.parametrize("is_cut", [True, False])
+@pytest.mark.parametrize("kind", ["pandas", "polars", "mapping"])
+def test_times_of_a_frame_are_written_in_one_format(tmp_path, kind, is_cut):
+    first = datetime.datetime(2019, 1, 1)
+    times = [first + datetime.timedelta(hours=17 * k, microseconds=k) for k in range(8)]
+    cells = {"when": [*times, None], "sex": ["m", "f", "m"] * 3}
+    table = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "mapping": dict}[kind](
+        cells
+    )
+    how = {"discretize": {"when": 2}} if is_cut else ASIDE
+    data = IncompleteData.from_table(table, **how)
+    lines = written(filled(data), tmp_path / "out.csv").splitlines()[1:]
+    texts = [line.split(",")[0] for line in lines]
+    assert texts[0] == "2019-01-01 00:00:00.000000"
+    assert texts[1] == "2019-01-01 17:00:00.000001"
+    assert {len(text) for text in texts if text} == {26}
+
+
+def test_days_beside_times_are_written_as_times(tmp_path):
+    days = [datetime.date(2019, 1, 1), datetime.datetime(2019, 1, 2, 17)] * 3
+    data = IncompleteData.from_table({"when": days, "sex": ["m", "f"] * 3}, **ASIDE)
+    lines = written(data, tmp_path / "out.csv").splitlines()
+    assert lines[1:3] == ["2019-01-01 00:00:00,m", "2019-01-02 17:00:00,f"]
+
+
+def test_texts_of_dates_stay_as_they_were_read(tmp_path):
+    path, out = tmp_path / "t.csv", tmp_path / "out.csv"
+    text = "when,sex\n2019-01-01,m\n2019-01-02 17:00:00,f\n2019-01-03,m\n"
+    path.write_text(text)
+    assert written(IncompleteData.from_table(path, **ASIDE), out) == text

@@ -312,6 +312,8 @@ def test_numbers_with_a_decimal_comma_come_back_as_numbers(tmp_path):
         data = IncompleteData.from_table(path)
     np.testing.assert_array_equal(data.to_table()["a"], [1.5, 2.5, np.nan, 1.5])
     data.write_csv(out)
+    assert out.read_text() == path.read_text()
+    data.write_csv(out, delimiter=",")
     assert out.read_text() == 'a,b\n"1,5",x\n"2,5",y\n,y\n"1,5",x\n'
     assert IncompleteData.from_table(out, decimal=",") == data
 

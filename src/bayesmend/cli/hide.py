@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -144,7 +145,8 @@ def hide(
     with spelling(lambda name, *_: rate if name == "rate" else None):
         hidden = _MECHANISMS[mechanism](data, amount, seed=seed, **options)
     with without_formulas(safe_csv):
-        write_through(out, hidden.data.write_csv)
+        write = partial(hidden.data.write_csv, missing=reading.markers)
+        write_through(out, write)
         if truth is not None:
             write_through(truth, hidden.write_csv)
     if json:

@@ -155,7 +155,8 @@ def _as_text(value: object) -> str:
 
 def _quoted(text: str) -> str:
     """Quote a word that a shell would not take as it is."""
-    return shlex.quote(text) if set(text) & set(_FOR_THE_SHELL) else text
+    is_odd = not text or set(text) & set(_FOR_THE_SHELL)
+    return shlex.quote(text) if is_odd else text
 
 
 _held = ExitStack()

@@ -3,7 +3,7 @@
 import codecs
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -500,15 +500,17 @@ def csv_chunks(
     weights: tuple[str, NDArray[np.float64]] | None,
     missing: object,
     delimiter: str,
+    decimal: str = ".",
 ) -> Iterator[bytes]:
     """Yield the text of a table piece by piece, the header first."""
     markers = file_markers(missing)
-    marks = (*DELIMITERS, delimiter)  # so that the delimiter is found when read back
+    is_alone = len(names) == 1 and weights is None
+    quoted = _quoter(delimiter, decimal, is_alone=is_alone)
     hole = missing_text(markers, has_missing=bool(np.any(codes == MISSING)))
-    if hole == "" and len(names) == 1 and weights is None:
+    if hole == "" and is_alone:
         hole = '""'  # a blank line is easily lost
     texts = [
-        [*(_quoted_label(plain_text(name, s, markers), *marks) for s in labels), hole]
+        [*(_with_blanks(quoted, plain_text(name, s, markers)) for s in labels), hole]
         for name, labels in zip(names, states, strict=True)
     ]
     yield _header([*names, *([weights[0]] if weights else [])], delimiter)
@@ -520,19 +522,22 @@ def csv_chunks(
 
 
 def text_chunks(
-    names: Sequence[str], columns: Sequence[Sequence[str]], delimiter: str
+    names: Sequence[str],
+    columns: Sequence[Sequence[str]],
+    delimiter: str,
+    decimal: str = ".",
 ) -> Iterator[bytes]:
     """Yield a table of plain text piece by piece, the header first.
 
     Slower than ``csv_chunks``, for columns with more labels than a variable has.
     """
     yield _header(names, delimiter)
-    marks = (*DELIMITERS, delimiter)
+    quoted = _quoter(delimiter, decimal, is_alone=len(names) == 1)
     # An empty field needs quotes only where it would be a whole line.
-    blank = _quoted("", *marks) if len(names) == 1 else ""
+    blank = quoted("") if len(names) == 1 else ""
     cells = []
     for texts in columns:
-        fields = {text: _quoted(text, *marks) if text else blank for text in set(texts)}
+        fields = {text: quoted(text) if text else blank for text in set(texts)}
         cells.append([fields[text] for text in texts])
     for first in range(0, len(cells[0]), _ROWS_AT_A_TIME):
         block = [texts[first : first + _ROWS_AT_A_TIME] for texts in cells]
@@ -574,9 +579,19 @@ def name_weights(
     return name, weights
 
 
-def default_delimiter(path: PathLike) -> str:
-    """Return the delimiter that reading chooses for a name."""
-    return TEXT_SUFFIXES.get(file_suffix(path)) or ","
+def default_delimiter(path: PathLike, read: str = ",") -> str:
+    r"""Return a tab for a name that says so, else the delimiter that was read.
+
+    Examples
+    --------
+    >>> default_delimiter("a.csv", ";"), default_delimiter("a.tsv", ";")
+    (';', '\\t')
+    >>> default_delimiter("a.csv", "blanks")
+    ','
+    """
+    if TEXT_SUFFIXES.get(file_suffix(path)) == "\t":
+        return "\t"
+    return read if read in DELIMITERS else ","
 
 
 def missing_text(markers: frozenset[str], *, has_missing: bool) -> str:
@@ -596,9 +611,12 @@ def plain_text(name: str, state: object, markers: frozenset[str]) -> str:
     """Return a cell of a variable as text that does not read back as missing."""
     text = _number_text(state) if isinstance(state, float) else str(state)
     if is_marker(text, markers):
+        how = spell("missing", [] if not text.strip(BLANKS) else [""])
+        if how.startswith("missing="):
+            how = f"write_csv(..., {how})"
         message = (
             f"state {text!r} of variable {name!r} would read back as missing. Rename"
-            f" it, or list other markers in {spell('missing')}."
+            f" it, or list other markers: {how}."
         )
         raise DataError(message)
     _encode(text)
@@ -612,10 +630,27 @@ def _quoted(text: str, *marks: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
-def _quoted_label(text: str, *marks: str) -> str:
+def _quoter(delimiter: str, decimal: str, *, is_alone: bool) -> Callable[[str], str]:
+    """Return what quotes a field, so that the delimiter is found when read back.
+
+    A comma before decimals needs no quotes where it parts no fields, unless the column
+    is alone: then no delimiter speaks for itself.
+    """
+    marks = (*DELIMITERS, delimiter)
+    others = tuple(mark for mark in marks if mark != ",")
+    has_commas = decimal == "," != delimiter and not is_alone
+
+    def quoted(text: str) -> str:
+        is_plain = has_commas and is_number_text(text, ",")
+        return _quoted(text, *(others if is_plain else marks))
+
+    return quoted
+
+
+def _with_blanks(quoted: Callable[[str], str], text: str) -> str:
     """Quote a blank at the beginning too, which might belong to the delimiter."""
-    quoted = _quoted(text, *marks)
-    return f'"{text}"' if quoted == text and text[0] in BLANKS else quoted
+    field = quoted(text)
+    return f'"{text}"' if field == text and text[0] in BLANKS else field
 
 
 def _number_text(number: float) -> str:

@@ -312,6 +312,7 @@ class Coder:
             codes=codes,
             marker_counts=tuple(source.count_markers(positions).items()),
             decimal=source.decimal,
+            delimiter=source.delimiter,
         )
 
 

@@ -80,6 +80,8 @@ class Origin:
         How many cells of the variables each missing marker of a file stood in.
     decimal : {".", ","}
         The mark before the decimals of numbers in a file.
+    delimiter : str
+        What parts the fields of a file.
     """
 
     kind: str = "codes"
@@ -94,6 +96,7 @@ class Origin:
     draw: tuple[int, ...] | None = None
     marker_counts: tuple[tuple[str, int], ...] = ()
     decimal: str = "."
+    delimiter: str = ","
 
     @property
     def row_labels(self) -> NDArray[np.object_] | None:
@@ -199,6 +202,8 @@ class Source(ABC):
     """The file of a text."""
     decimal: str = "."
     """The mark before the decimals of numbers in text."""
+    delimiter: str = ","
+    """What parts the fields of text."""
     marker_counts: Mapping[str, int] = MappingProxyType({})
     """How many cells of a file each missing marker stands in, once it is prepared."""
 

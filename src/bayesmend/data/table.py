@@ -523,7 +523,8 @@ class IncompleteData:
         path : path
             The file to write or replace.
         delimiter : str, optional
-            By default a tab for .tsv and a comma for any other name.
+            By default a tab for .tsv and .tab; for any other name what parted the
+            fields of the file that was read (comma, semicolon, tab or bar), or a comma.
         missing : iterable of str or number
             The markers the file will be read with. Missing cells are written empty. A
             state that equals a marker is an error.
@@ -548,7 +549,10 @@ class IncompleteData:
                 )
             return
         check_choice("fill", fill, get_args(Fill))
-        mark = check_character(delimiter) or default_delimiter(path)
+        decimal = self.origin.decimal
+        mark = check_character(delimiter) or default_delimiter(
+            path, self.origin.delimiter
+        )
         named = name_weights(self.weights, self.origin, self.names, weights)
         held = self._contents
         if needs_source(self.origin, held, fill):
@@ -556,7 +560,7 @@ class IncompleteData:
             names, columns = table_texts(
                 self.origin, held, markers, fill=fill, weights=named
             )
-            write_chunks(path, text_chunks(names, columns, mark))
+            write_chunks(path, text_chunks(names, columns, mark, decimal))
             return
         chunks = csv_chunks(
             self.names,
@@ -565,6 +569,7 @@ class IncompleteData:
             weights=named,
             missing=missing,
             delimiter=mark,
+            decimal=decimal,
         )
         write_chunks(path, chunks)
 
