@@ -223,6 +223,7 @@ _TWO_CUTS = "--discretize 'a b=none' --discretize c=1,2"
         (("header", False), "--no-header"),
         (("delimiter", "\t"), "--delimiter tab"),
         (("missing", ["-9", "n a"]), "--missing -9 --missing 'n a'"),
+        (("missing", ["", "?"]), "--missing '' --missing '?'"),
         (("delimiter", ";"), "--delimiter ';'"),
         (("discretize", {"a b": None, "c": [1, 2]}), _TWO_CUTS),
         (("columns", {"id": "drop"}), "columns={'id': 'drop'}"),

@@ -1,5 +1,6 @@
 """Markers of missing cells that are numbers, in any kind of table."""
 
+import warnings
 from decimal import Decimal
 from pathlib import Path
 
@@ -119,3 +120,88 @@ def test_a_state_that_is_a_marker_is_refused() -> None:
 def test_other_markers_are_refused(marker: object) -> None:
     with pytest.raises(ParameterError, match="must hold text or numbers"):
         bm.summary({"q": CELLS}, missing=[marker])
+
+
+# What may be meant otherwise is said.
+
+
+def read(path: Path, text: str, **options: object) -> str:
+    """Read a file and return what is said about it."""
+    path.write_text(text)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        IncompleteData.from_table(path, **options)
+    return "".join(str(warning.message) for warning in caught)
+
+
+def test_a_word_beside_another_marker_may_be_a_label(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    text = "religion,s\n" + "None,a\nx,b\ny,a\n,b\n" * 10
+    assert read(path, text) == (
+        "t.csv: 'None' in religion (10 cells) is read as missing; if it is a label,"
+        " pass missing=['']."
+    )
+    assert not read(path, text, missing=[""])
+    assert not read(path, text, missing=["", "None"])
+    several = "religion,s\n" + "None,?\nx,b\ny,a\n,NA\n" * 10
+    assert read(path, several) == (
+        "t.csv: 'None' in religion (10 cells), 'NA' in s (10 cells) are read as"
+        " missing; if they are labels, pass missing=['', '?']."
+    )
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "None,a\nx,b\ny,a\n",  # the only marker
+        "nan,a\n1,b\n2,a\n,b\n",  # no label of numbers
+        "NaN,a\nnan,b\nx,a\ny,b\n",
+    ],
+)
+def test_words_that_are_no_labels_are_not_told(tmp_path: Path, rows: str) -> None:
+    assert not read(tmp_path / "t.csv", "religion,s\n" + rows * 10)
+
+
+@pytest.mark.parametrize(
+    ("cells", "code"),
+    [
+        (["1", "2", "-9", "3"] * 10, -9),
+        (["0", "1", "-99.0", "3"] * 10, -99),
+        ([*(str(20 + k) for k in range(50)), *["999"] * 10], 999),
+        ([*(str(1950 + k) for k in range(60)), *["9999"] * 10], 9999),
+        ([*(str(k / 7) for k in range(60)), *["-999"] * 10], -999),
+    ],
+)
+def test_a_number_that_stands_apart_may_be_a_missing_cell(
+    tmp_path: Path, cells: list[str], code: int
+) -> None:
+    text = "q,s\n" + "".join(f"{x},{'ab?'[k % 3]}\n" for k, x in enumerate(cells))
+    said = read(tmp_path / "t.csv", text, columns={"q": "model"})
+    assert (
+        f"{code} of q stands apart from all other numbers; if missing cells are meant,"
+        f" pass missing=['?', {code}]." in said
+    )
+    said = read(tmp_path / "t.csv", text, columns={"q": "model"}, missing=["?", code])
+    assert "stands apart" not in said
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        bm.summary({"q": [float(x) for x in cells]}, columns={"q": "model"})
+    assert f"pass missing=[{code}]." in str(caught[0].message)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [-9, -3, 0, 5] * 10,
+        [-9, *range(30)],
+        [*range(0, 990, 10), 999, 999, 999],
+        [999, 999, 1000, 1001] * 10,
+        [0, 999] * 20,
+        [-9, -9, -9],
+    ],
+)
+def test_other_numbers_are_not_told(cells: list[int]) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        bm.summary({"q": cells}, columns={"q": "model"})
+    assert not any("stand" in str(warning.message) for warning in caught)

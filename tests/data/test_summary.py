@@ -117,7 +117,8 @@ def test_a_variable_without_observed_cells_has_no_most_frequent_state():
 def test_markers_of_a_file_are_counted(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\nx,?\n?,u\nNA,v\n,u\ny,u\n")
-    data = IncompleteData.from_table(path)
+    with pytest.warns(ReadingWarning, match="'NA' in a"):
+        data = IncompleteData.from_table(path)
     assert data.summary().to_dict()["missing_markers"] == {"": 1, "?": 2, "NA": 1}
     lines = str(data.summary()).splitlines()
     assert lines[2] == "missing markers: ? (2), empty (1), NA (1)"

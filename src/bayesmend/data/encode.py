@@ -18,9 +18,13 @@ from bayesmend._warn import warn
 from bayesmend.data.discretize import Discretization, fit_source, numbers_to_cut
 from bayesmend.data.guesses import (
     doubtful_labels,
+    may_be_code,
+    missing_code,
     near_labels,
     tell_aside,
+    tell_codes,
     tell_guesses,
+    tell_markers,
     tell_remedies,
 )
 from bayesmend.data.reading import ReadingOptions
@@ -184,6 +188,8 @@ def _tell(
         if options.missing is None and (labels := doubtful_labels(values))
     }
     notes = [*source.notes, *(text.removesuffix(".") for text in shortfalls)]
+    if options.missing is None:
+        notes += _doubts(source, asked, decisions, encoded)
     if not (notes or near or doubtful or any(d.is_guess for d in decisions)):
         return
     sizes = dict(zip(encoded.names, map(len, encoded.states), strict=True))
@@ -192,6 +198,41 @@ def _tell(
         source.called, decisions, sizes, near, doubtful, notes, markers
     )
     warn(message, ReadingWarning)
+
+
+def _doubts(
+    source: Source, asked: Asked, decisions: Sequence[Decision], encoded: Encoded
+) -> list[str]:
+    """Say which labels may be taken for missing cells, and which numbers for values."""
+    found: dict[str, dict[str, int]] = {}
+    codes: dict[str, int] = {}
+    for position, decision in enumerate(decisions):
+        name, column = decision.name, decision.column
+        if name in asked.states or decision.role not in ("model", "cut"):
+            continue
+        if column is not None and not column.is_numeric:
+            found[name] = source.count_markers([position])
+            continue
+        if may_be_code(_extremes(name, column, encoded.discretization)):
+            code = missing_code(source.numbers(position))
+            if code is not None:
+                codes[name] = code
+    markers = [marker for marker, n in source.marker_counts.items() if n]
+    return [*tell_markers(found, markers), *tell_codes(codes, markers)]
+
+
+def _extremes(
+    name: str, column: Column | None, rule: Discretization | None
+) -> list[float]:
+    """Return all numbers of a column, or the least and the greatest that is cut."""
+    if column is not None:
+        mark = column.decimal
+        return [number_of_text(str(value), mark) for value in column.values]
+    known = None if rule is None else rule.numbers[rule.names.index(name)]
+    if known is None or known.kind == "date":
+        return []
+    values = [number for part in known.values for number in part]
+    return [min(values), max(values)] if values else []
 
 
 class Coder:

@@ -2,15 +2,23 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bayesmend._spelling import spell
 from bayesmend.data.roles import Decision
 from bayesmend.data.states import MAX_STATES, Label, label_key, listing, quantity
 
 __all__ = [
     "doubtful_labels",
+    "doubtful_markers",
+    "may_be_code",
+    "missing_code",
     "near_labels",
     "tell_aside",
+    "tell_codes",
     "tell_guesses",
+    "tell_markers",
     "tell_remedies",
 ]
 
@@ -47,6 +55,98 @@ def doubtful_labels(labels: Iterable[Label]) -> list[str]:
         label
         for label in labels
         if isinstance(label, str) and label.strip().lower() in _DOUBTFUL
+    ]
+
+
+def doubtful_markers(counts: Mapping[str, int]) -> list[str]:
+    """Return the words of a column that are missing cells, but may be labels.
+
+    That is when other cells are missing by another marker.
+
+    Examples
+    --------
+    >>> doubtful_markers({"": 5, "None": 30}), doubtful_markers({"None": 30})
+    (['None'], [])
+    """
+    words = [marker for marker in counts if any(map(str.isalpha, marker))]
+    if len(words) < len(counts):
+        return words
+    return ["None"] if "None" in words and len(words) > 1 else []
+
+
+def tell_markers(
+    found: Mapping[str, Mapping[str, int]], markers: Iterable[str]
+) -> list[str]:
+    """Say which words are read as missing cells though they may be labels.
+
+    Parameters
+    ----------
+    found : mapping of str to mapping
+        By variable, how many cells each marker stands in.
+    markers : iterable of str
+        All markers of the file.
+    """
+    words: set[str] = set()
+    parts = []
+    for name, counts in found.items():
+        for word in doubtful_markers(counts):
+            words.add(word)
+            parts.append(f"{word!r} in {name} ({quantity(counts[word], 'cell')})")
+    if not parts:
+        return []
+    choose = spell("missing", sorted(set(markers) - words))
+    one = "is read as missing; if it is a label"
+    several = "are read as missing; if they are labels"
+    return [
+        f"{listing(parts, _SHOWN)} {one if len(parts) == 1 else several}, pass {choose}"
+    ]
+
+
+_CODES = (-9, -99, -999, -9999, 999, 9999)
+_FEWEST_CELLS = 3
+_FAR = 4  # times the greatest other number
+
+
+def may_be_code(numbers: Iterable[float]) -> bool:
+    """Tell whether a number is one that often stands for a missing cell."""
+    return not set(_CODES).isdisjoint(numbers)
+
+
+def missing_code(numbers: NDArray[np.float64]) -> int | None:
+    """Return the number that probably stands for a missing cell, such as -9.
+
+    It occurs several times, as the only negative number or far above all others.
+
+    Examples
+    --------
+    >>> missing_code(np.array([-9.0, 1, 2, 3, -9, -9]))
+    -9
+    >>> missing_code(np.array([-9.0, -8, 2, 3, -9, -9])) is None
+    True
+    """
+    seen = numbers[~np.isnan(numbers)]
+    for code in _CODES:
+        others = seen[seen != code]
+        if len(seen) - len(others) < _FEWEST_CELLS or not len(others):
+            continue
+        least, greatest = others.min(), others.max()
+        is_far = 0 < greatest <= code / _FAR
+        if least >= 0 and (code < 0 or is_far):
+            return code
+    return None
+
+
+def tell_codes(codes: Mapping[str, int], markers: Iterable[str]) -> list[str]:
+    """Say which numbers probably stand for missing cells."""
+    if not codes:
+        return []
+    parts = [f"{code} of {name}" for name, code in codes.items()]
+    numbers = sorted(set(codes.values()))
+    choose = spell("missing", [*sorted(markers), *numbers])
+    verb = "stands" if len(parts) == 1 else "stand"
+    return [
+        f"{listing(parts, _SHOWN)} {verb} apart from all other numbers; if missing"
+        f" cells are meant, pass {choose}"
     ]
 
 
