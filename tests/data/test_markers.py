@@ -77,7 +77,7 @@ def test_a_file_may_write_the_number_otherwise(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     rows = "1,5;a\n2,5;b\n-9,0;a\n" * 20
     path.write_text("q;s\n" + rows)
-    data = IncompleteData.from_table(path, missing=[-9, ""])
+    data = IncompleteData.from_table(path, missing=[-9, ""], decimal=",")
     assert data.states[0] == ("1,5", "2,5")
     assert dict(data.summary().missing_markers) == {"-9,0": 20}
 
