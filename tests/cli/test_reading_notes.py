@@ -57,8 +57,8 @@ def test_stdin_is_called_stdin():
     result = run("summary", "-", stdin="a;b\n1,5;x\n2,5;y\n")
     assert result.exit_code == 0
     assert result.stderr == (
-        "Warning: <stdin>: numbers have a decimal comma (in options write 1.5, with a"
-        " point).\n"
+        "Warning: <stdin>: numbers have a decimal comma (write cut points as 1.5, with"
+        " a point).\n"
     )
 
 
@@ -82,6 +82,29 @@ def test_names_with_commas_are_spelled_as_they_are_typed(tmp_path):
     assert """Choose with --model '"text, free"'.""" in result.stderr
     result = run("summary", path, "--model", '"text, free"')
     assert (result.exit_code, result.stderr) == (0, "")
+    message = fails(1, "summary", path, "--drop", "text")
+    assert "no variable named 'text'. Available: 'text, free', b." in message
+
+
+def test_numbers_with_a_few_words_are_told(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = "".join(f"{i % 30},{i % 15}%,{i % 2}\n" for i in range(300))
+    path.write_text("age,share,c\n" + rows + "low,?,1\n")
+    result = run("summary", path)
+    assert result.stderr.splitlines() == [
+        "Warning: t.csv was read by guesses.",
+        "- age has 30 different numbers and 1 other label (low): to have numbers that"
+        " are cut, make it missing with --missing '?' --missing low.",
+        "- share has percentages such as 0%, which are labels: to have numbers, remove"
+        " the %.",
+    ]
+    markers = ("--missing", "?", "--missing", "low")
+    assert "age (3)" in run("summary", path, *markers).stderr
+    rows = "".join(f"{i},{i % 2}\n" for i in range(1, 60))
+    path.write_text("age,c\n" + rows + "low,1\n")
+    assert "1 other label (low)" in run("summary", path, "--header").stderr
+    path.write_text("age,c\n" + "".join(f"{i}x,{i % 2}\n" for i in range(300)))
+    assert "other label" not in run("summary", path).stderr
 
 
 def test_names_with_equals_signs_can_be_cut(tmp_path):

@@ -308,7 +308,7 @@ def test_numbers_with_a_decimal_comma_come_back_as_numbers(tmp_path):
     pytest.importorskip("pandas")
     path, out = tmp_path / "t.csv", tmp_path / "out.csv"
     path.write_text("a;b\n1,5;x\n2,5;y\n;y\n1,5;x\n")
-    with pytest.warns(ReadingWarning, match=r"comma \(in options write 1.5, with a"):
+    with pytest.warns(ReadingWarning, match=r"comma \(write cut points as 1.5"):
         data = IncompleteData.from_table(path)
     np.testing.assert_array_equal(data.to_table()["a"], [1.5, 2.5, np.nan, 1.5])
     data.write_csv(out)
@@ -350,7 +350,7 @@ def test_thousands_are_not_taken_for_decimals(read):
     assert source.notes == []
 
 
-COMMA = "numbers have a decimal comma (in options write 1.5, with a point)"
+COMMA = "numbers have a decimal comma (write cut points as 1.5, with a point)"
 
 
 @pytest.mark.parametrize(

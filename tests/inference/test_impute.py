@@ -377,7 +377,7 @@ def test_awkward_text_of_other_columns_comes_back(tmp_path, rows):
         writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
         writer.writerow(header)
         writer.writerows(["", *row[1:-1], "2"] for row in cells)
-    impute(WET, path).write_csv(out)
+    impute(WET, path, header=True, decimal=".").write_csv(out)
     with out.open(newline="", encoding="utf-8") as file:
         found = oracle.parse_delimited(file.read(), ",")
     assert found == [header, *(["yes", *row[1:-1], "2"] for row in cells)]

@@ -107,7 +107,7 @@ class Command(TyperCommand):
         if isinstance(value[0], Mapping):
             how = (metavar or "").partition("=")[2]
             pairs = (
-                f"{key}={how}" if item is ... else _quoted(f"{key}={_as_text(item)}")
+                _quoted(f"{key}={how if item is ... else _as_text(item)}")
                 for key, item in value[0].items()
             )
             return " ".join(f"{option} {pair}" for pair in pairs)

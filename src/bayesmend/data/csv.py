@@ -321,7 +321,7 @@ class CsvSource(Source):
             )
         if layout.has_comma:
             self.notes.append(
-                "numbers have a decimal comma (in options write 1.5, with a point)"
+                "numbers have a decimal comma (write cut points as 1.5, with a point)"
             )
         if layout.doubtful:
             self.notes.append(_tell_doubt(layout.doubtful[0]))

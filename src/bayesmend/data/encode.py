@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bayesmend._spelling import spell
 from bayesmend._warn import warn
+from bayesmend.data.almost import tell_almost
 from bayesmend.data.discretize import Discretization, fit_source, numbers_to_cut
 from bayesmend.data.guesses import (
     doubtful_labels,
@@ -187,13 +188,14 @@ def _tell(
         for name, values in open_to_doubt.items()
         if options.missing is None and (labels := doubtful_labels(values))
     }
+    markers = [marker for marker, n in source.marker_counts.items() if n and marker]
     notes = [*source.notes, *(text.removesuffix(".") for text in shortfalls)]
     if options.missing is None:
         notes += _doubts(source, asked, decisions, encoded)
+    notes += _almost_numbers(source, asked, decisions, markers)
     if not (notes or near or doubtful or any(d.is_guess for d in decisions)):
         return
     sizes = dict(zip(encoded.names, map(len, encoded.states), strict=True))
-    markers = [marker for marker, n in source.marker_counts.items() if n and marker]
     message = tell_guesses(
         source.called, decisions, sizes, near, doubtful, notes, markers
     )
@@ -233,6 +235,22 @@ def _extremes(
         return []
     values = [number for part in known.values for number in part]
     return [min(values), max(values)] if values else []
+
+
+def _almost_numbers(
+    source: Source, asked: Asked, decisions: Sequence[Decision], markers: Sequence[str]
+) -> list[str]:
+    """Tell of columns of text that are numbers but for little."""
+    told = []
+    for position, decision in enumerate(decisions):
+        name = decision.name
+        is_aside = decision.role == "pass-through" and decision.is_guess
+        if name in asked.states or asked.insists(name):
+            continue
+        column = source.column(position) if is_aside else decision.column
+        if column is not None and column.kind == "text" and not column.is_numeric:
+            told.append(tell_almost(name, column.values, source.decimal, markers))
+    return list(filter(None, told))
 
 
 class Coder:

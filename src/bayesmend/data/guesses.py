@@ -7,7 +7,14 @@ from numpy.typing import NDArray
 
 from bayesmend._spelling import spell
 from bayesmend.data.roles import Decision
-from bayesmend.data.states import MAX_STATES, Label, label_key, listing, quantity
+from bayesmend.data.states import (
+    MAX_STATES,
+    Label,
+    label_key,
+    listing,
+    name_listing,
+    quantity,
+)
 
 __all__ = [
     "doubtful_labels",
@@ -257,5 +264,6 @@ def tell_aside(aside: Iterable[Decision]) -> str:
     for decision in aside:
         by_reason.setdefault(decision.reason, []).append(decision.name)
     return "; ".join(
-        f"{listing(names, _SHOWN)} ({reason})" for reason, names in by_reason.items()
+        f"{name_listing(names, _SHOWN)} ({reason})"
+        for reason, names in by_reason.items()
     )

@@ -174,6 +174,21 @@ def listing(labels: Iterable[object], limit: int = 12) -> str:
     return ", ".join(str(label) for label in shown[:limit]) + more
 
 
+def name_listing(names: Iterable[object], limit: int = 12) -> str:
+    """Join names for a message, in quotes where they have commas of their own.
+
+    Examples
+    --------
+    >>> name_listing(["age", "text, free"])
+    "age, 'text, free'"
+    """
+    return listing((_shown_name(str(name)) for name in names), limit)
+
+
+def _shown_name(name: str) -> str:
+    return repr(name) if "," in name else name
+
+
 def quantity(n: int, word: str) -> str:
     """Return a number with its noun in the singular or the plural."""
     return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"
@@ -312,7 +327,7 @@ def position_of(name: object, names: Sequence[str]) -> int:
 
 def unknown_name(name: object, names: Sequence[str]) -> DataError:
     """Make the error for a name that is none of the variables."""
-    return DataError(f"no variable named {name!r}. Available: {listing(names)}.")
+    return DataError(f"no variable named {name!r}. Available: {name_listing(names)}.")
 
 
 def match_states(known: tuple[Label, ...], given: Sequence[Label]) -> NDArray[np.uint8]:

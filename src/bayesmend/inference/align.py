@@ -27,8 +27,8 @@ from bayesmend.data.states import (
     Label,
     as_label,
     check_names,
-    listing,
     match_states,
+    name_listing,
     position_of,
 )
 from bayesmend.data.table import IncompleteData
@@ -397,16 +397,16 @@ def _absent(
     if len(absent) == network.n_vars:
         msg = (
             "no column of the table is a variable of the network. It has: "
-            f"{listing(names, 6)}. The network has: {listing(absent, 6)}. Rename "
-            "the columns."
+            f"{name_listing(names, 6)}. The network has: {name_listing(absent, 6)}. "
+            "Rename the columns."
         )
         raise DataError(msg)
     if absent and not allow_absent:
         msg = (
             f"the table lacks {len(absent)} of the {network.n_vars} variables of the "
-            f"network: {listing(absent, 6)}. It has: {listing(names, 6)}. Add or "
-            f"rename columns, or pass {spell('allow_absent', True)} to take a few as "
-            "missing in every row."
+            f"network: {name_listing(absent, 6)}. It has: {name_listing(names, 6)}. "
+            f"Add or rename columns, or pass {spell('allow_absent', True)} to take a "
+            "few as missing in every row."
         )
         raise DataError(msg)
     return absent
