@@ -4,6 +4,7 @@ import csv
 import json
 import math
 
+import numpy as np
 import pytest
 from support.tables import binary_table
 
@@ -82,3 +83,32 @@ def test_accuracy_wants_the_same_rows():
     hidden = hide_mcar(binary_table(50), 0.3, seed=1)
     with pytest.raises(DataError, match="has 40 rows, but the incomplete one has 50"):
         hidden.accuracy(binary_table(40))
+
+
+def numbers(n_rows=60):
+    return [round(1.5 + (37 * i % n_rows) / 100, 2) for i in range(n_rows)]
+
+
+def test_the_truth_of_a_number_is_the_number_as_it_was_written(tmp_path):
+    sizes = [f"{size:.2f}".replace(".", ",") for size in numbers()]
+    path = tmp_path / "raw.csv"
+    lines = [f"{size};{'ab'[i % 2]}" for i, size in enumerate(sizes)]
+    path.write_text("\n".join(["size;kind", *lines]))
+    data = IncompleteData.from_csv(path, discretize={"size": 3})
+    hidden = hide_mcar(data, 0.3, seed=1)
+    rows = list(csv.DictReader(hidden.to_csv().splitlines()))
+    cut = [row for row in rows if row["variable"] == "size"]
+    assert len(cut) == hidden.counts["size"] > 0
+    assert all(row["value"] == sizes[int(row["row"])] for row in cut)
+    assert {row["value"] for row in rows if row["variable"] == "kind"} == {"a", "b"}
+    assert hidden.accuracy(data) == hidden.accuracy(path) == 1.0
+
+
+def test_the_truth_of_a_filled_cell_is_its_interval():
+    table = {"size": numbers(), "kind": ["a", "b"] * 30}
+    table["size"][0] = None
+    data = IncompleteData.from_table(table, discretize={"size": 3})
+    filled = data.with_codes(np.where(data.codes == 255, 0, data.codes))
+    rows = hide_mcar(filled, 0.999, seed=1).to_csv().splitlines()
+    assert rows[1] == f"0,size,{data.states[0][0]}"
+    assert rows[2] == f"1,size,{table['size'][1]}"

@@ -16,11 +16,14 @@ from bayesmend._formulas import as_field
 from bayesmend._spelling import spell
 from bayesmend._warn import warn
 from bayesmend.data.alike import read_alike
+from bayesmend.data.csv import plain_text
 from bayesmend.data.states import MISSING, Label, match_states
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError, ParameterError, ShortfallWarning
 
 __all__ = ["Hidden", "Shortfall", "observed_rows", "punch"]
+
+_NONE: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +145,37 @@ class Hidden:
         }
 
     def to_csv(self) -> str:
-        """Return the hidden cells as CSV text with columns row, variable, value."""
+        """Return the hidden cells as CSV text with columns row, variable, value.
+
+        The value of a variable that is cut into intervals is the number itself.
+        """
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["row", "variable", "value"])
+        numbers = self._numbers()
         for row, name, label in self.cells():
-            shown = as_field(label) if isinstance(label, str) else label
+            value = numbers.get((row, name), label)
+            shown = as_field(value) if isinstance(value, str) else value
             writer.writerow([row, as_field(name), shown])
         return text.getvalue()
+
+    def _numbers(self) -> dict[tuple[int, str], str]:
+        """Return the hidden cells of variables that are cut, as the table has them."""
+        origin, rule = self.data.origin, self.data.discretization
+        if origin.source is None or origin.codes is None or rule is None:
+            return {}
+        found: dict[tuple[int, str], str] = {}
+        for name in rule.names:
+            k = self.data.index(name)
+            here = self.variables == k
+            # A cell that was filled before it was hidden has no number of its own.
+            is_read = origin.codes[self.rows, k] == self.true_codes
+            rows = self.rows[here & is_read].tolist()
+            place = origin.places[k]
+            if rows and place is not None:
+                values = origin.source.values(place)
+                found |= {(r, name): plain_text(name, values[r], _NONE) for r in rows}
+        return found
 
     def write_csv(self, path: PathLike) -> None:
         """Write the hidden cells as CSV; the file appears whole or not at all."""
