@@ -111,3 +111,12 @@ def test_what_cannot_be_asked_is_refused(code, args, message):
 
 def test_an_unknown_network_is_named():
     assert "there is no file 'asien'" in fails(1, "query", "asien")
+
+
+def test_a_folder_is_no_network_but_may_hold_one(tmp_path):
+    message = f"Error: '{tmp_path}' is a directory. Name "
+    assert fails(1, "query", tmp_path) == f"{message}a network file in it."
+    inside = tmp_path / "network.bif"
+    bm.write_network(bm.load_network("asia"), inside)
+    assert fails(1, "query", tmp_path) == f"{message}'{inside}', which is in it."
+    assert "tub" in ok("query", inside, "--target", "tub")

@@ -234,3 +234,12 @@ def test_progress_shows_on_a_terminal_only(wide, tmp_path):
     assert "order search, best score -" in shown
     assert shown.endswith("\r\x1b[K")
     assert b"order search" not in done.stdout
+
+
+def test_a_header_alone_teaches_nothing(tmp_path):
+    path = tmp_path / "header.csv"
+    path.write_text("a,b\n")
+    states = ("--states", "a=x,y", "--states", "b=u,v")
+    message = fails(1, "structure", path, *states, "--out", tmp_path / "out")
+    assert message.startswith("Error: the table has 0 rows and 2 variables, so")
+    assert not (tmp_path / "out").exists()

@@ -96,6 +96,8 @@ def test_long_lists_are_cut_short():
     assert "s0, s1, s2, s3, s4, s5, ... (20 in all)" in text
     assert "v0, v1, v2, v3, v4, v5, v6, v7, ... (9 in all)" in text
     assert "   3  in 3 other sets" in text
+    few = data.with_codes(np.where(np.arange(40)[:, None] > 9, 0, codes))
+    assert "   1  in 1 other set\n" in f"{few.summary()}\n"
 
 
 def test_shares_are_never_rounded_to_nothing_or_to_all():
@@ -111,7 +113,7 @@ def test_a_variable_without_observed_cells_has_no_most_frequent_state():
     summary = summary_of(np.full((2, 1), 255, np.uint8), [2])
     assert summary.variables[0].most_frequent is None
     assert "100%  -" in str(summary)
-    assert repr(summary) == "Summary(2 rows, 1 variables)"
+    assert repr(summary) == "Summary(2 rows, 1 variable)"
 
 
 def test_markers_of_a_file_are_counted(tmp_path):

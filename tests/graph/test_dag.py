@@ -141,7 +141,7 @@ def test_text_and_dot_of_a_graph():
     dag = Dag.from_arcs(['say "hi"', "b\\"], [(0, 1)])
     assert str(dag) == 'say "hi"\nb\\ <- say "hi"'
     assert '"say \\"hi\\"" -> "b\\\\";' in dag.to_dot()
-    assert repr(dag) == "Dag(2 variables, 1 arcs)"
+    assert repr(dag) == "Dag(2 variables, 1 arc)"
 
 
 def test_a_graph_without_variables_is_fine():

@@ -94,7 +94,22 @@ def test_many_variables_mean_em():
 def test_weights_that_are_no_whole_numbers_mean_em():
     data = IncompleteData.from_table(SMALL, weights=[1, 1, 1, 0.5, 1])
     reason = "em: a proof needs row weights that are whole numbers"
-    assert learn(data, seed=1).chosen == reason + ASK
+    assert learn(data, seed=1).chosen == reason
+
+
+def test_a_proof_that_would_be_refused_is_not_advised():
+    weights = np.full(200, 0.5)
+    data = IncompleteData.from_table(noise(6), weights=weights)
+    result = learn(data, restarts=0, seed=1)
+    assert result.chosen.endswith("%) are missing")
+    with pytest.raises(DataError, match="whole numbers"):
+        learn(data, method="exact")
+
+
+@pytest.mark.parametrize("method", ["auto", "exact", "local", "em"])
+def test_a_table_without_rows_is_refused(method):
+    with pytest.raises(DataError, match="the table has 0 rows and 1 variable"):
+        learn({"a": []}, states={"a": ["x", "y"]}, method=method)
 
 
 def test_a_proof_is_not_tried_where_it_takes_long_to_begin():

@@ -156,14 +156,16 @@ def random_lists(n_vars, n_sets, max_parents, seed):
 
 
 @st.composite
-def complete_tables(draw, min_vars=1, max_vars=5, max_rows=40, max_states=4):
+def complete_tables(
+    draw, *, min_vars=1, max_vars=5, min_rows=0, max_rows=40, max_states=4
+):
     """Rows of codes and the number of states; some columns are constant."""
     n = draw(st.integers(min_vars, max_vars))
     card = [draw(st.integers(1, max_states)) for _ in range(n)]
     # A low ceiling on the states that occur gives constant columns and unseen states.
     seen = [draw(st.integers(1, r)) for r in card]
     row = st.tuples(*(st.integers(0, s - 1) for s in seen))
-    return draw(st.lists(row, max_size=max_rows)), card
+    return draw(st.lists(row, min_size=min_rows, max_size=max_rows)), card
 
 
 def table_of(rows, card, weights=None):

@@ -550,6 +550,8 @@ def _cut_points(text: str) -> list[float] | list[str]:
 
 def read_net(net: str) -> Network:
     """Read the network an argument names: a file, stdin, or one that is shipped."""
+    if Path(net).is_dir():
+        raise ParameterError(_folder_in_words(Path(net)))
     if net == STREAM or Path(net).exists():
         with input_path(net, network_suffix) as path:
             return read_network(path)
@@ -561,3 +563,10 @@ def read_net(net: str) -> Network:
         f"Shipped: {', '.join(known)}."
     )
     raise ParameterError(message)
+
+
+def _folder_in_words(folder: Path) -> str:
+    """Say that a network is a file, and which one of a folder it may be."""
+    inside = folder / "network.bif"
+    name = f"'{inside}', which is" if inside.is_file() else "a network file"
+    return f"'{folder}' is a directory. Name {name} in it."

@@ -153,7 +153,8 @@ class Summary:
         return visible("\n\n".join("\n".join(lines) for lines in blocks if lines))
 
     def __repr__(self) -> str:
-        return f"Summary({self.n_rows:,} rows, {self.n_vars:,} variables)"
+        size = f"{quantity(self.n_rows, 'row')}, {quantity(self.n_vars, 'variable')}"
+        return f"Summary({size})"
 
 
 _SHOWN_STATES = 6
@@ -267,7 +268,7 @@ def _together_lines(together: Sequence[MissingTogether]) -> list[str]:
     rest = together[_SHOWN_SETS:]
     if rest:
         n_rows = sum(them.n_rows for them in rest)
-        lines.append(f"{n_rows:>{width},}  in {len(rest):,} other sets")
+        lines.append(f"{n_rows:>{width},}  in {quantity(len(rest), 'other set')}")
     return lines
 
 

@@ -658,5 +658,16 @@ def require_complete(data: IncompleteData, purpose: str) -> None:
     raise DataError(message)
 
 
+def require_rows(data: IncompleteData) -> None:
+    """Raise ``DataError`` when there is nothing to learn from."""
+    if data.n_rows == 0 or data.n_vars == 0:
+        message = (
+            f"the table has {quantity(data.n_rows, 'row')} and"
+            f" {quantity(data.n_vars, 'variable')}, so there is nothing to learn from."
+            " Give it at least one of each."
+        )
+        raise DataError(message)
+
+
 def _set(data: IncompleteData, name: str, value: object) -> None:
     object.__setattr__(data, name, value)  # the one way to fill a frozen dataclass

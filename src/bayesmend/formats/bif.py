@@ -85,7 +85,7 @@ def parse(text: str, source: str = "<text>") -> Network:
     --------
     >>> variable = "variable a { type discrete [2] { no, yes }; }"
     >>> parse(variable + "probability (a) { table 0.2, 0.8; }")
-    Network(1 variables, 0 arcs, 1 parameters)
+    Network(1 variable, 0 arcs, 1 parameter)
     >>> parse("variable a { type discrete [3] { n, y }; }")
     Traceback (most recent call last):
     ...

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesmend._checks import check_items
-from bayesmend.data.states import position_of, unknown_name
+from bayesmend.data.states import position_of, quantity, unknown_name
 from bayesmend.errors import CycleError, ParameterError
 from bayesmend.graph.cpdag import (
     Cpdag,
@@ -312,7 +312,8 @@ class Dag:
         return render_dot(self.names, lines)
 
     def __repr__(self) -> str:
-        return f"Dag({self.n_vars} variables, {self.n_arcs} arcs)"
+        n_arcs = quantity(self.n_arcs, "arc")
+        return f"Dag({quantity(self.n_vars, 'variable')}, {n_arcs})"
 
     def __str__(self) -> str:
         return "\n".join(

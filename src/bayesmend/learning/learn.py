@@ -20,7 +20,7 @@ from bayesmend._progress import told
 from bayesmend._spelling import spell
 from bayesmend.data.reading import Reading
 from bayesmend.data.states import quantity
-from bayesmend.data.table import IncompleteData
+from bayesmend.data.table import IncompleteData, require_rows
 from bayesmend.errors import InferenceError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike
 from bayesmend.inference.engine import MAX_MEMORY
@@ -142,6 +142,7 @@ def learn(
         restarts=restarts,
     )
     table = IncompleteData.from_table(data, **reading)
+    require_rows(table)
     how = _How(
         table,
         clock=Clock(time_limit),
@@ -284,7 +285,7 @@ def _auto(how: _How) -> LearnResult:
     except InferenceError:
         reason += ", and exact inference does not fit into memory"
         found = how.local()
-    if table.n_vars <= EXACT_VARS:
+    if table.n_vars <= EXACT_VARS and not _has_fractions(table):
         reason += (
             f"; for a proof or a gap, use {spell('method', 'exact')}, "
             f"with a {spell('time_limit')}"
@@ -308,7 +309,7 @@ def _reason_against_proof(how: _How) -> str | None:
         return "a proof has no use for a solver of your own"
     if table.n_vars > EXACT_VARS:
         return f"{table.n_vars} variables, a proof goes up to {EXACT_VARS}"
-    if table.weights is not None and (table.weights % 1 != 0).any():
+    if _has_fractions(table):
         return "a proof needs row weights that are whole numbers"
     rules = how.common["constraints"].rules(
         table.names, max_parents=how.common["max_parents"]
@@ -324,6 +325,11 @@ def _reason_against_proof(how: _How) -> str | None:
             f"{quantity(table.n_vars, 'variable')} are too many for a quick proof"
         )
     return None
+
+
+def _has_fractions(table: IncompleteData) -> bool:
+    """Tell whether some row weights are no whole numbers, which a proof needs."""
+    return table.weights is not None and bool((table.weights % 1 != 0).any())
 
 
 def _outcome_of_proof(how: _How, tried: LearnResult) -> str:

@@ -23,7 +23,7 @@ from bayesmend._spelling import spell
 from bayesmend.data.alike import read_alike
 from bayesmend.data.reading import Reading
 from bayesmend.data.schema import Schema
-from bayesmend.data.states import Label, as_label, check_labels, position_of
+from bayesmend.data.states import Label, as_label, check_labels, position_of, quantity
 from bayesmend.data.table import IncompleteData, require_complete
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.dag import Dag, check_dag
@@ -78,7 +78,7 @@ class Network:
     >>> states = (("no", "yes"), ("no", "yes"))
     >>> network = Network(dag, states, ([[0.8, 0.2]], [[0.9, 0.1], [0.2, 0.8]]))
     >>> network
-    Network(2 variables, 1 arcs, 3 parameters)
+    Network(2 variables, 1 arc, 3 parameters)
     >>> network.sample(1000, seed=1)
     IncompleteData(1,000 rows, 2 variables, 0 missing cells)
     """
@@ -373,8 +373,9 @@ class Network:
 
     def __repr__(self) -> str:
         return (
-            f"Network({self.n_vars} variables, {self.dag.n_arcs} arcs, "
-            f"{self.n_parameters} parameters)"
+            f"Network({quantity(self.n_vars, 'variable')}, "
+            f"{quantity(self.dag.n_arcs, 'arc')}, "
+            f"{quantity(self.n_parameters, 'parameter')})"
         )
 
 

@@ -13,11 +13,13 @@ def reading_facts(data: IncompleteData) -> dict[str, Any]:
     Examples
     --------
     >>> data = IncompleteData.from_table(
-    ...     {"day": ["mon"] * 3, "x": [1, 2, 3], "y": list("aba")}, discretize={"x": 2}
+    ...     {"day": ["mon"] * 3, "x": [1, 2, 3], "y": list("aba")},
+    ...     discretize={"x": 2},
+    ...     columns={"day": "pass-through"},
     ... )
     >>> for column in reading_facts(data)["columns"]:
     ...     print(column)
-    {'name': 'day', 'role': 'pass-through', 'reason': 'constant'}
+    {'name': 'day', 'role': 'pass-through', 'reason': 'as asked'}
     {'name': 'x', 'role': 'cut', 'reason': '', 'intervals': ['<=2', '>2']}
     {'name': 'y', 'role': 'model', 'reason': ''}
     """

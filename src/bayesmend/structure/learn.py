@@ -10,7 +10,7 @@ from bayesmend._entrance import entrance
 from bayesmend._progress import told
 from bayesmend._spelling import spell
 from bayesmend.data.reading import Reading
-from bayesmend.data.table import IncompleteData
+from bayesmend.data.table import IncompleteData, require_rows
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
 from bayesmend.graph.dag import Dag
@@ -100,6 +100,7 @@ def learn_structure(
         )
         raise ParameterError(msg)
     table = IncompleteData.from_table(data, **reading)
+    require_rows(table)
     rule = Score.of(score, ess=ess)
     found = find_structure(
         FamilyScorer(table, score=rule, n_threads=n_threads),

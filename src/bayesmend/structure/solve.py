@@ -12,6 +12,7 @@ from bayesmend._checks import check_choice
 from bayesmend._clock import Clock, Progress, available_memory
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
+from bayesmend.data.states import quantity
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
@@ -170,7 +171,7 @@ def choose_solver(n_vars: int, n_sets: int) -> tuple[str, str]:
     ('ilp', 'ilp: 37 variables, 1,900 candidate sets')
     """
     if n_vars <= _SUBSETS_VARS and subsets_memory(n_vars) < available_memory() / 2:
-        return "subsets", f"subsets: {n_vars} variables"
+        return "subsets", f"subsets: {quantity(n_vars, 'variable')}"
     sizes = f"{n_vars:,} variables, {n_sets:,} candidate sets"
     solver = "ilp" if n_vars <= _ILP_VARS and n_sets <= _ILP_SETS else "order"
     return solver, f"{solver}: {sizes}"

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend._clock import Clock
-from bayesmend.data.states import quantity
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError
 from bayesmend.graph.dag import Dag
@@ -24,7 +23,7 @@ from bayesmend.network.network import Network
 from bayesmend.outcome import Stopped
 from bayesmend.score import FamilyScorer, Score
 
-__all__ = ["Fitted", "Table", "estimate_cpts", "require_rows", "split_cpts"]
+__all__ = ["Fitted", "Table", "estimate_cpts", "split_cpts"]
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -186,14 +185,3 @@ def estimate_cpts(
     """
     tables = [distributions(table, ess) for table in split_cpts(dag, card, counts)]
     return np.concatenate([table.ravel() for table in tables])
-
-
-def require_rows(data: IncompleteData) -> None:
-    """Raise DataError when there is nothing to learn from."""
-    if data.n_rows == 0 or data.n_vars == 0:
-        msg = (
-            f"the table has {quantity(data.n_rows, 'row')} and "
-            f"{quantity(data.n_vars, 'variable')}, so there is nothing to learn from. "
-            "Give it at least one of each."
-        )
-        raise DataError(msg)

@@ -15,13 +15,13 @@ from bayesmend._progress import told
 from bayesmend._spelling import spell
 from bayesmend._warn import warn
 from bayesmend.data.reading import Reading
-from bayesmend.data.table import IncompleteData
+from bayesmend.data.table import IncompleteData, require_rows
 from bayesmend.errors import ConvergenceWarning, ParameterError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
 from bayesmend.inference.engine import MAX_MEMORY, Engine
 from bayesmend.inference.impute import impute
 from bayesmend.inference.posterior import log_evidence, most_probable
-from bayesmend.learning.em.expectation import Table, require_rows
+from bayesmend.learning.em.expectation import Table
 from bayesmend.learning.em.search import Search
 from bayesmend.learning.em.starts import STARTS, Start
 from bayesmend.learning.result import LearnResult

@@ -14,14 +14,13 @@ from bayesmend._entrance import entrance
 from bayesmend._warn import warn
 from bayesmend.data.reading import Reading
 from bayesmend.data.states import MISSING
-from bayesmend.data.table import IncompleteData
+from bayesmend.data.table import IncompleteData, require_rows
 from bayesmend.errors import ConvergenceWarning, DataError
 from bayesmend.graph.dag import Dag, check_dag
 from bayesmend.inference.engine import MAX_MEMORY, Engine
 from bayesmend.learning.em.expectation import (
     Table,
     estimate_cpts,
-    require_rows,
     split_cpts,
 )
 from bayesmend.learning.starts import observed_shares
