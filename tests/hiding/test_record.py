@@ -94,7 +94,7 @@ def test_the_truth_of_a_number_is_the_number_as_it_was_written(tmp_path):
     path = tmp_path / "raw.csv"
     lines = [f"{size};{'ab'[i % 2]}" for i, size in enumerate(sizes)]
     path.write_text("\n".join(["size;kind", *lines]))
-    data = IncompleteData.from_csv(path, discretize={"size": 3})
+    data = IncompleteData.from_csv(path, discretize={"size": 3}, decimal=",")
     hidden = hide_mcar(data, 0.3, seed=1)
     rows = list(csv.DictReader(hidden.to_csv().splitlines()))
     cut = [row for row in rows if row["variable"] == "size"]
