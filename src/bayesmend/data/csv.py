@@ -585,7 +585,7 @@ def default_delimiter(path: PathLike, read: str = ",") -> str:
     Examples
     --------
     >>> default_delimiter("a.csv", ";"), default_delimiter("a.tsv", ";")
-    (';', '\\t')
+    (';', '\t')
     >>> default_delimiter("a.csv", "blanks")
     ','
     """
