@@ -382,3 +382,68 @@ def test_a_result_shows_how_many_rows_are_empty():
     assert "n_mended=0, n_empty_rows=2, method=" in repr(found)
     filled = bm.impute(found.network, table)
     assert repr(filled) == "Imputation(mpe, 0 cells, n_empty_rows=2)"
+
+
+# Text among the numbers of a variable that is cut.
+
+
+def sizes():
+    numbers = [20 + 37 * i % 61 for i in range(60)]
+    table = {"age": numbers, "old": ["yes" if n > 50 else "no" for n in numbers]}
+    return bm.learn_em(table, discretize={"age": 3}, seed=1).network
+
+
+MIXED = {"age": ["25", "about 40", None, "70"], "old": [None, "no", "yes", None]}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda t: t, pd.DataFrame, pl.DataFrame],
+    ids=["mapping", "pandas", "polars"],
+)
+def test_text_among_numbers_is_an_unknown_label(make):
+    network = sizes()
+    message = r"'age' has no state 'about 40' in row 1\. Its states: .* Correct it, or"
+    with pytest.raises(DataError, match=message):
+        bm.impute(network, make(MIXED))
+    found = bm.impute(network, make(MIXED), unknown="missing")
+    assert found.unknown == {"age": 1}
+    full = found.to_table()
+    assert list(full["age"])[:2] == ["25", "about 40"]
+    assert list(full["age"])[3] == "70"
+    assert int(list(full["age"])[2]) > 40
+    assert list(full["old"]) == ["no", "no", "yes", "yes"]
+    known = MIXED | {"age": ["25", None, None, "70"]}
+    evidence = bm.log_evidence(network, make(MIXED), unknown="missing")
+    np.testing.assert_allclose(evidence, bm.log_evidence(network, known))
+
+
+def test_text_among_the_numbers_of_a_file_is_written_as_it_is(tmp_path):
+    path, out = tmp_path / "t.csv", tmp_path / "out.tsv"
+    path.write_text("age;old\n25,0;\nabout 40;no\n;yes\n70,5;\n")
+    with pytest.raises(DataError, match="'age' has no state 'about 40' in line 3"):
+        bm.impute(sizes(), path, decimal=",")
+    found = bm.impute(sizes(), path, decimal=",", unknown="missing")
+    found.write_csv(out)
+    age = [line.split("\t")[0] for line in out.read_text().splitlines()]
+    assert (age[1], age[2], age[4]) == ("25,0", "about 40", "70,5")
+    assert float(age[3].replace(",", ".")) > 40
+
+
+def test_mixed_types_and_objects_among_numbers():
+    mixed = {"age": [25, "about 40", 70.0], "old": [None, "no", None]}
+    found = bm.impute(sizes(), mixed, unknown="missing")
+    assert found.to_table() == mixed | {"old": ["no", "no", "yes"]}
+    with pytest.raises(DataError, match="age"):
+        bm.impute(sizes(), mixed | {"age": [25, [1], 30]}, unknown="missing")
+
+
+def test_text_among_dates_is_an_unknown_label():
+    days = [f"2020-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(60)]
+    table = {"day": days, "half": ["1" if d < "2020-07" else "2" for d in days]}
+    network = bm.learn_em(table, discretize={"day": 2}, seed=1).network
+    new = {"day": ["2020-02-03", "soon"], "half": [None, "1"]}
+    found = bm.impute(network, new, unknown="missing")
+    assert found.to_table() == new | {"half": ["1", "1"]}
+    with pytest.raises(DataError, match="'day' has no state 'soon' in row 1"):
+        bm.impute(network, new)

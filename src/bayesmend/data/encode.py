@@ -28,6 +28,7 @@ from bayesmend.data.guesses import (
     tell_markers,
     tell_remedies,
 )
+from bayesmend.data.numbers import date_number
 from bayesmend.data.reading import ReadingOptions
 from bayesmend.data.roles import Asked, Decision, Problems, decide
 from bayesmend.data.schema import ColumnRole, Schema
@@ -299,7 +300,7 @@ class Coder:
             column = None
             with problems.noted():
                 if j in self.cut:
-                    numbers[j], is_date = numbers_to_cut(source, j)
+                    numbers[j], is_date = self._numbers(j, rules)
                     self.discretization = self._rule.with_numbers(
                         name, numbers[j], is_date=is_date
                     )
@@ -324,6 +325,27 @@ class Coder:
             self._schema() if self.decisions else None,
             tuple(source.notes),
         )
+
+    def _numbers(
+        self, position: int, rules: "ChosenStates | GivenStates"
+    ) -> tuple[NDArray[np.float64], bool]:
+        """Return the numbers of a column, NaN where missing, and whether it has dates.
+
+        A column that is read for a network may hold text that is no number, which is
+        then treated as any label that the network does not know.
+        """
+        try:
+            return numbers_to_cut(self.source, position)
+        except DataError:
+            if isinstance(rules, ChosenStates):
+                raise
+            name = self.source.names[position]
+            known = self._rule.numbers_of(name)
+            is_date = known is not None and known.kind == "date"
+            numbers = rules.numbers_among(self.source, position, is_date=is_date)
+            if numbers is None:
+                raise
+            return numbers, is_date
 
     @property
     def _rule(self) -> Discretization:
@@ -460,6 +482,41 @@ class GivenStates:
             if code == MISSING:
                 raise unknown_label(name, known, label)
         return known, table
+
+    def numbers_among(
+        self, source: Source, position: int, *, is_date: bool
+    ) -> NDArray[np.float64] | None:
+        """Return the numbers among the values of a column, NaN for all others.
+
+        Text that is none is unknown: noted, or an error. None when the column holds
+        something else that is no number.
+        """
+        name, numbers = source.names[position], np.full(source.n_rows, np.nan)
+        for row, value in enumerate(source.values(position)):
+            if is_missing(value, self.markers):
+                continue
+            numbers[row] = _number_of(value, source.decimal, is_date=is_date)
+            if np.isfinite(numbers[row]):
+                continue
+            if not isinstance(value, str):
+                return None
+            if self.unknown is None:
+                where = source.place(row)
+                raise unknown_label(name, self.known[name], value, where, self.remedy)
+            self.unknown.setdefault(name, set()).add(value)
+            numbers[row] = np.nan
+        return numbers
+
+
+def _number_of(value: object, decimal: str, *, is_date: bool) -> float:
+    """Return a number, the seconds of a date, or NaN."""
+    if is_date:
+        return date_number(value)
+    if isinstance(value, str):
+        is_number = is_number_text(value, decimal)
+        return number_of_text(value, decimal) if is_number else np.nan
+    is_number = isinstance(value, (int, float, np.integer, np.floating))
+    return float(value) if is_number and not isinstance(value, bool) else np.nan  # type: ignore[arg-type]
 
 
 def _ordered(column: Column, values: Sequence[Label]) -> tuple[Label, ...]:
