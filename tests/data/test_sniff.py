@@ -424,6 +424,12 @@ def test_a_title_above_the_table_is_suspected(tmp_path):
     path.write_text("Survey of 2020\na,b\n1,2\n2,1\n")
     with pytest.raises(DataError, match=r"delimiter; if line 1 is a title, remove it"):
         IncompleteData.from_table(path)
+    path.write_text("# of 2020\na;b\n1;2\n2;1\n")
+    with pytest.raises(DataError, match=r"line 2 has 2 fields, but the header has 1"):
+        IncompleteData.from_table(path)
+    path.write_text("Survey, of 2020\n\na,b\n1,2\n2,1\n")
+    with pytest.raises(DataError, match=r"line 2 is blank.* if line 1 is a title"):
+        IncompleteData.from_table(path)
 
 
 def test_numbers_with_the_other_mark_are_text(fails, read):

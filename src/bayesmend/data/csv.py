@@ -397,8 +397,10 @@ class CsvSource(Source):
     def _check(self, problem: _core.CsvProblem) -> None:
         if problem.kind != _core.CsvProblemKind.none:
             top = "header" if self.has_header else "first line"
+            if problem.kind == _core.CsvProblemKind.ragged and problem.line == 2:
+                self.doubts.clear()  # the line below shows that there are more columns
             message = self.path.name + _sentence(problem, self.headers, top)
-            if problem.kind == _core.CsvProblemKind.ragged:
+            if problem.kind == _core.CsvProblemKind.ragged and problem.found > 0:
                 message += self._if_ragged
             raise DataError(message)
 
@@ -458,14 +460,17 @@ def _with_mark(
 
 def _sentence(problem: _core.CsvProblem, headers: Sequence[object], top: str) -> str:
     line = f", line {problem.line}"
-    is_below = problem.line == 2 and problem.found > problem.expected
+    is_below = problem.line == 2 and not 0 < problem.found < problem.expected
     title = "; if line 1 is a title, remove it" if is_below else ""
     kinds = _core.CsvProblemKind
     match problem.kind:
         case kinds.no_header:
             return " is empty. Its first line must name the variables."
         case kinds.ragged if problem.found == 0:
-            return f"{line} is blank. Remove it, or give its {problem.expected} fields."
+            return (
+                f"{line} is blank. Remove it, or give its {problem.expected} fields"
+                f"{title}."
+            )
         case kinds.ragged:
             return (
                 f"{line} has {quantity(problem.found, 'field')}, but the {top} has"

@@ -187,7 +187,8 @@ def sniff(
     tried = DELIMITERS if delimiter is None else (delimiter,)
     splits = [_Split(sample, mark, quote) for mark in tried]
     if delimiter is None:
-        best = _best(splits, usual) or _Split(sample, usual or ",", quote)
+        best = _best(splits, usual) or _below_title(splits)
+        best = best or _Split(sample, usual or ",", quote)
     else:
         best = splits[0]
     rows, first_line = best.rows, best.first_line
@@ -291,6 +292,14 @@ class _Split:
             return "after"
         return "before" if len({row[0] for row in rows}) == len(rows) else ""
 
+    @property
+    def fits_below(self) -> bool:
+        """Whether the first line alone is one field."""
+        below = {len(row) for row in self.rows[1:]}
+        is_even = len(self.rows) > 2 and below == {self.n_fields} and self.n_fields > 1
+        is_clear = self.is_sound and self.delimiter != BLANK_RUNS
+        return is_even and is_clear and len(self.rows[0]) == 1
+
     def score(self, usual: str | None) -> tuple[float, bool]:
         """Rate the split; higher is better, 0 is none."""
         if self.n_fields < 2 or len(self.rows[0]) < 2:
@@ -318,6 +327,16 @@ def _best(splits: Sequence[_Split], usual: str | None) -> _Split | None:
     scores = [split.score(usual) for split in splits]
     best = max(scores)
     return splits[scores.index(best)] if best[0] > 0 else None
+
+
+def _below_title(splits: Sequence[_Split]) -> _Split | None:
+    """Return the split that makes a table of all lines but the first, if one does.
+
+    The first line is a title then, at which the reader stops; other splits would
+    take every line for one field, without a word.
+    """
+    fitting = [split for split in splits if split.fits_below]
+    return max(fitting, key=lambda split: split.n_fields, default=None)
 
 
 def _split(
