@@ -1,7 +1,6 @@
 """Delimited text: a source of columns, and coded tables written to be read back."""
 
 import codecs
-import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -167,11 +166,6 @@ class CsvSource(Source):
 
     def _first_infinite(self, position: int) -> int | None:
         """Return the first row of a column of numbers that is beyond all of them."""
-        labels = self._read.labels(position)
-        if self._read.profile(position).n_distinct == len(labels):
-            mark = self.decimal
-            if not any(math.isinf(number_of_text(text, mark)) for text in labels):
-                return None
         numbers, problem = self._read.numbers(position)
         self._check(problem)
         wrong = np.flatnonzero(np.isinf(numbers))

@@ -455,7 +455,7 @@ def test_wrong_parameters_are_errors(options, message):
 
 def test_an_empty_table_is_an_error():
     data = bm.load_network("asia").sample(0, seed=1)
-    with pytest.raises(DataError, match=r"0 rows and 8 variables. Give it at least"):
+    with pytest.raises(DataError, match=r"0 rows and 8 variables, so there is nothing"):
         bm.learn_em(data)
 
 
