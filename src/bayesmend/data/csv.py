@@ -90,6 +90,7 @@ class CsvSource(Source):
         self.marker_counts: dict[str, int] = {}
         self.headers, self.n_rows = (), 0
         self._table: _core.CsvTable | None = None
+        self._described: dict[int, Column] = {}
         with self.explained():
             self._open(read_bytes(self.path), files)
             first = _core.read_csv_header(self._text, self._format)
@@ -118,6 +119,7 @@ class CsvSource(Source):
         table = _core.read_csv(self._text, self._format, markers, is_number)
         self._check(table.problem)
         self._table, self.n_rows, self._numeric = table, table.n_rows, numeric
+        self._described.clear()
 
     def _spellings(self, numbers: frozenset[float]) -> frozenset[str]:
         """Return how the text writes some numbers, as -9.0 for -9."""
@@ -148,6 +150,12 @@ class CsvSource(Source):
 
     def column(self, position: int, keep: int = KEPT_VALUES) -> Column:
         """Return the labels of a column; its cells stay with the reader."""
+        # Asked for by every step of reading, and long to find among many labels.
+        if position not in self._described:
+            self._described[position] = self._describe(position)
+        return self._described[position]
+
+    def _describe(self, position: int) -> Column:
         profile = self._read.profile(position)
         wrong = self._first_infinite(position) if profile.is_numeric else None
         return Column(
