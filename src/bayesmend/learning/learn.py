@@ -285,7 +285,7 @@ def _auto(how: _How) -> LearnResult:
     except InferenceError:
         reason += ", and exact inference does not fit into memory"
         found = how.local()
-    if table.n_vars <= EXACT_VARS and not _has_fractions(table):
+    if _could_be_proven(how):
         reason += (
             f"; for a proof or a gap, use {spell('method', 'exact')}, "
             f"with a {spell('time_limit')}"
@@ -325,6 +325,13 @@ def _reason_against_proof(how: _How) -> str | None:
             f"{quantity(table.n_vars, 'variable')} are too many for a quick proof"
         )
     return None
+
+
+def _could_be_proven(how: _How) -> bool:
+    """Tell whether a proof may be asked for with these options at all."""
+    is_small = how.table.n_vars <= EXACT_VARS
+    has_own_solver = how.solver not in ("auto", "subsets")
+    return is_small and not has_own_solver and not _has_fractions(how.table)
 
 
 def _has_fractions(table: IncompleteData) -> bool:
