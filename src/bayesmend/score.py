@@ -31,7 +31,7 @@ from bayesmend._entrance import entrance
 from bayesmend._rows import offsets_of
 from bayesmend._spelling import spell
 from bayesmend.data.reading import Reading
-from bayesmend.data.table import IncompleteData, require_complete
+from bayesmend.data.table import IncompleteData, read_variables, require_complete
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.dag import Dag, check_dag
 
@@ -469,7 +469,8 @@ def dag_score(
     -3.466
     """
     check_dag(dag)
-    return FamilyScorer(data, score=score, ess=ess, **reading).dag(dag)
+    table = read_variables(data, dag.names, **reading)
+    return FamilyScorer(table, score=score, ess=ess).dag(dag)
 
 
 @entrance

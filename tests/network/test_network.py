@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from support import oracle
 from support.strategies import networks
 
-from bayesmend import Dag, IncompleteData, Network, load_network
+from bayesmend import Dag, IncompleteData, Network, fit_parameters, load_network
 from bayesmend.errors import DataError, ParameterError
+from bayesmend.score import dag_score
 from bayesmend.seed import as_generator
 
 CHAIN = Dag.from_arcs("abc", [("a", "c"), ("b", "c")])
@@ -322,3 +323,16 @@ def test_support_has_the_shape_of_the_tables():
         replace(asia, support=(np.ones((1, 3), bool), *flags[1:]))
     with pytest.raises(DataError, match=r"Got int64 of shape \(1, 2\) instead"):
         replace(asia, support=(np.ones((1, 2), np.int64), *flags[1:]))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda dag, table: Network.fit(dag, table).states,
+        lambda dag, table: fit_parameters(dag, table).network.states,
+        lambda dag, table: dag_score(dag, table) < 0 and (("x",), ("u", "v")),
+    ],
+)
+def test_what_a_graph_names_is_a_variable_whatever_it_looks_like(use):
+    dag = Dag.from_arcs(["a", "b"], [("a", "b")])
+    assert use(dag, {"a": ["x"] * 4, "b": ["u", "v"] * 2}) == (("x",), ("u", "v"))

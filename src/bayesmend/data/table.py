@@ -645,6 +645,24 @@ def summary(table: Any, **reading: Unpack[Reading]) -> Summary:
     return IncompleteData.from_table(table, **reading).summary()
 
 
+def read_variables(
+    table: Any, variables: Iterable[str], **reading: Unpack[Reading]
+) -> IncompleteData:
+    """Read a table in which some columns are variables, whatever they look like.
+
+    A graph names its variables; a constant among them is one all the same. The caller's
+    own ``columns=`` come first.
+
+    Examples
+    --------
+    >>> read_variables({"a": ["x", "x"], "b": ["u", "v"]}, ["a", "b"]).names
+    ('a', 'b')
+    """
+    if not isinstance(table, IncompleteData) and reading.get("columns") is None:
+        reading["columns"] = dict.fromkeys(variables, "model")
+    return IncompleteData.from_table(table, **reading)
+
+
 def require_complete(data: IncompleteData, purpose: str) -> None:
     """Raise ``DataError`` if a cell is missing, naming the first one."""
     if data.is_complete:

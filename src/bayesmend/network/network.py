@@ -24,7 +24,11 @@ from bayesmend.data.alike import read_alike
 from bayesmend.data.reading import Reading
 from bayesmend.data.schema import Schema
 from bayesmend.data.states import Label, as_label, check_labels, position_of, quantity
-from bayesmend.data.table import IncompleteData, require_complete
+from bayesmend.data.table import (
+    IncompleteData,
+    read_variables,
+    require_complete,
+)
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.dag import Dag, check_dag
 from bayesmend.network.cpt import (
@@ -157,7 +161,7 @@ class Network:
         """
         check_dag(dag)
         prior = prior_of(estimate, ess)
-        table = IncompleteData.from_table(data, **reading)
+        table = read_variables(data, dag.names, **reading)
         columns = match_names(dag.names, table.names)
         require_complete(table, "Network.fit")
         states = tuple(table.states[column] for column in columns)

@@ -14,7 +14,7 @@ from bayesmend._entrance import entrance
 from bayesmend._warn import warn
 from bayesmend.data.reading import Reading
 from bayesmend.data.states import MISSING
-from bayesmend.data.table import IncompleteData, require_rows
+from bayesmend.data.table import IncompleteData, read_variables, require_rows
 from bayesmend.errors import ConvergenceWarning, DataError
 from bayesmend.graph.dag import Dag, check_dag
 from bayesmend.inference.engine import MAX_MEMORY, Engine
@@ -141,7 +141,7 @@ def fit_parameters(
     check_number("tol", tol, above=0, finite=True)
     check_integer("max_iter", max_iter, 1)
     clock = Clock(time_limit)
-    given = IncompleteData.from_table(data, **reading)
+    given = read_variables(data, dag.names, **reading)
     require_rows(given)
     columns = match_names(dag.names, given.names)
     table = Table.of(
