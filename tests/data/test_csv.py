@@ -360,7 +360,7 @@ def test_an_encoding_that_is_given_must_fit(tmp_path, text):
     for encoding in ("utf-8", "ascii"):
         with pytest.raises(DataError) as caught:
             CsvSource(path, FileOptions(encoding=encoding)).prepare(
-                ("a", "b"), frozenset(), frozenset()
+                ("a", "b"), frozenset()
             )
         start = f"t.csv, line {line} is not {encoding}: byte {position} cannot"
         assert str(caught.value).lower().startswith(start)

@@ -502,7 +502,7 @@ def test_no_entrance_is_forgotten():
 
 def test_columns_tell_their_trouble_instead_of_raising():
     source = open_table({"a": [1, "x"], "b": [[1], None], "c": [DAY, None]})
-    source.prepare(("a", "b", "c"), frozenset(), frozenset())
+    source.prepare(("a", "b", "c"), frozenset())
     kinds = [source.column(j).kind for j in range(3)]
     assert kinds == ["mixed", "nested", "date"]
     assert all(source.column(j).trouble for j in range(3))

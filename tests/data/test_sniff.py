@@ -30,7 +30,7 @@ MARKERS = frozenset(MISSING_MARKERS)
 def opened(path, **options):
     """A source that is ready to be asked."""
     source = open_source(path, FileOptions(**options))
-    source.prepare(tuple(map(str, source.headers)), MARKERS, frozenset())
+    source.prepare(tuple(map(str, source.headers)), MARKERS)
     return source
 
 

@@ -447,3 +447,14 @@ def test_text_among_dates_is_an_unknown_label():
     assert found.to_table() == new | {"half": ["1", "1"]}
     with pytest.raises(DataError, match="'day' has no state 'soon' in row 1"):
         bm.impute(network, new)
+
+
+def test_cut_points_for_new_rows_may_be_an_array():
+    table = {"age": list(range(20, 80)), "s": ["a", "b"] * 30}
+    network = bm.learn(table, seed=1, discretize={"age": [40, 60]}).network
+    rows = {"age": [25, None, 70], "s": ["a", "b", None]}
+    found, expected = (
+        bm.impute(network, rows, discretize={"age": points}).to_table()
+        for points in (np.array([40.0, 60.0]), [40, 60])
+    )
+    assert found == expected

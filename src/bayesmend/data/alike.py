@@ -19,8 +19,9 @@ from bayesmend.data.states import (
     position_of,
 )
 from bayesmend.data.table import IncompleteData
+from bayesmend.errors import DataError
 
-__all__ = ["are_states", "read_alike"]
+__all__ = ["are_states", "check_alike", "read_alike"]
 
 
 def read_alike(
@@ -61,7 +62,7 @@ def read_alike(
     for name in wanted:
         position_of(name, given)
     markers = source.chosen_markers(options.missing)
-    source.prepare(given, markers, frozenset())
+    source.prepare(given, markers)
     known = dict(zip(data.names, data.states, strict=True))
     rule = data.discretization
     if isinstance(options.discretize, Discretization):
@@ -82,3 +83,16 @@ def are_states(source: Source, states: tuple[Label, ...], position: int) -> bool
     values = source.column(position).values
     codes = match_states(states, values)[: len(values)]
     return len(values) > 0 and bool(np.all(codes != MISSING))
+
+
+def check_alike(data: IncompleteData, table: IncompleteData, called: str) -> None:
+    """Raise DataError unless a table has the variables, states and rows of `data`."""
+    if (table.names, table.states) != (data.names, data.states):
+        msg = f"the {called} must have the variables and states of the data."
+        raise DataError(msg)
+    if table.n_rows != data.n_rows:
+        msg = (
+            f"the {called} must have the {data.n_rows} rows of the data. "
+            f"Got {table.n_rows} instead."
+        )
+        raise DataError(msg)

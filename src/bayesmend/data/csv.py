@@ -99,26 +99,24 @@ class CsvSource(Source):
             self.headers = self._named(first.names)
         self.dtypes = (None,) * len(self.headers)
 
-    def prepare(
-        self, names: tuple[str, ...], markers: frozenset[str], numeric: frozenset[int]
-    ) -> None:
+    def prepare(self, names: tuple[str, ...], markers: frozenset[str]) -> None:
         """Settle names and markers, and read the text."""
-        super().prepare(names, markers, numeric)
-        self._load(numeric)
+        super().prepare(names, markers)
+        self._load()
         numbers = marker_numbers(markers)
         if numbers and (spellings := self._spellings(numbers) - markers):
             self.markers = markers | spellings
-            self._load(numeric)
+            self._load()
         self.marker_counts = self.count_markers(range(len(names)))
 
-    def _load(self, numeric: frozenset[int]) -> None:
+    def _load(self) -> None:
         """Read the text, now that the names and markers are known."""
-        is_number = np.zeros(len(self.names), dtype=np.uint8)
-        is_number[list(numeric)] = 1
+        # What a column is, is found out later: none is read as numbers beforehand.
+        as_text = np.zeros(len(self.names), dtype=np.uint8)
         markers = sorted(self.markers)
-        table = _core.read_csv(self._text, self._format, markers, is_number)
+        table = _core.read_csv(self._text, self._format, markers, as_text)
         self._check(table.problem)
-        self._table, self.n_rows, self._numeric = table, table.n_rows, numeric
+        self._table, self.n_rows = table, table.n_rows
         self._described.clear()
 
     def _spellings(self, numbers: frozenset[float]) -> frozenset[str]:
@@ -236,7 +234,7 @@ class CsvSource(Source):
         self.__dict__.update(state)
         self._table, self._format = None, _format_of(self._layout)
         if is_prepared:
-            self.prepare(self.names, self.markers, self._numeric)
+            self.prepare(self.names, self.markers)
             self._read.forget_cells()
 
     @property

@@ -317,7 +317,7 @@ def _prepared(table: Any, cut: Iterable[str], opening: Opening) -> Source:
     names = check_names(source.headers, given)
     for name in cut:
         position_of(name, names)
-    source.prepare(names, source.chosen_markers(opening.get("missing")), frozenset())
+    source.prepare(names, source.chosen_markers(opening.get("missing")))
     return source
 
 
@@ -410,11 +410,16 @@ def _shared(n_parts: int, stretches: Sequence[NDArray[np.intp]]) -> list[int]:
     return parts
 
 
+def is_auto(how: object) -> bool:
+    """Tell whether a way to cut is "auto", whatever else it may be, an array too."""
+    return isinstance(how, str) and how == AUTO
+
+
 def _read_cutting(
     name: str, how: Any, by: str
 ) -> tuple[str, int, tuple[float, ...] | None]:
     """Return the way, the number of intervals and, when given, the cut points."""
-    if isinstance(how, str) and how == AUTO:
+    if is_auto(how):
         return AUTO, FEWEST, None
     is_pair = isinstance(how, tuple) and len(how) == 2
     if is_pair and isinstance(how[0], str) and not isinstance(how[1], str):

@@ -44,6 +44,7 @@ from bayesmend.data.states import (
     label_key,
     listing,
     match_states,
+    number_of,
     number_of_text,
     own_labels,
     unknown_label,
@@ -79,7 +80,7 @@ def encode(source: Source, options: ReadingOptions) -> Encoded:
 def _encode(source: Source, options: ReadingOptions) -> Encoded:
     asked = Asked.of(source.headers, options)
     markers = source.chosen_markers(options.missing)
-    source.prepare(asked.names, markers, frozenset())
+    source.prepare(asked.names, markers)
     markers = source.markers  # with numbers as the table writes them
     problems = Problems()
     decisions = decide(source, asked, problems)
@@ -495,7 +496,9 @@ class GivenStates:
         for row, value in enumerate(source.values(position)):
             if is_missing(value, self.markers):
                 continue
-            numbers[row] = _number_of(value, source.decimal, is_date=is_date)
+            numbers[row] = (
+                date_number(value) if is_date else number_of(value, source.decimal)
+            )
             if np.isfinite(numbers[row]):
                 continue
             if not isinstance(value, str):
@@ -506,17 +509,6 @@ class GivenStates:
             self.unknown.setdefault(name, set()).add(value)
             numbers[row] = np.nan
         return numbers
-
-
-def _number_of(value: object, decimal: str, *, is_date: bool) -> float:
-    """Return a number, the seconds of a date, or NaN."""
-    if is_date:
-        return date_number(value)
-    if isinstance(value, str):
-        is_number = is_number_text(value, decimal)
-        return number_of_text(value, decimal) if is_number else np.nan
-    is_number = isinstance(value, (int, float, np.integer, np.floating))
-    return float(value) if is_number and not isinstance(value, bool) else np.nan  # type: ignore[arg-type]
 
 
 def _ordered(column: Column, values: Sequence[Label]) -> tuple[Label, ...]:

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from bayesmend._columns import in_columns
 from bayesmend._entrance import entrance
-from bayesmend.data.alike import read_alike
+from bayesmend.data.alike import check_alike, read_alike
 from bayesmend.data.states import MISSING, Label, quantity
 from bayesmend.data.table import IncompleteData
-from bayesmend.errors import DataError
 
 __all__ = [
     "MendedStratum",
@@ -258,15 +257,7 @@ def compare_mended(data: Any, completed: Any) -> MendedSummary:
     """
     before = IncompleteData.from_table(data)
     after = read_alike(before, completed)
-    if (before.names, before.states) != (after.names, after.states):
-        msg = "the completed table must have the variables and states of the data."
-        raise DataError(msg)
-    if before.n_rows != after.n_rows:
-        msg = (
-            f"the completed table must have the {before.n_rows} rows of the data. "
-            f"Got {after.n_rows} instead."
-        )
-        raise DataError(msg)
+    check_alike(before, after, "completed table")
     return compare_cells(after, before.missing_mask)
 
 

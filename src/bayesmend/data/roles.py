@@ -22,7 +22,7 @@ import numpy as np
 
 from bayesmend._checks import check_choice, check_integer, check_mapping
 from bayesmend._spelling import spell
-from bayesmend.data.discretize import AUTO, Cutting, Discretization
+from bayesmend.data.discretize import AUTO, Cutting, Discretization, is_auto
 from bayesmend.data.numbers import date_number
 from bayesmend.data.reading import Choice, ReadingOptions
 from bayesmend.data.schema import Role
@@ -171,7 +171,7 @@ class Asked:
         if self.rule is not None and name in self.rule.names:
             return True
         how = self.cutting.get(name)
-        return how is not None and not (isinstance(how, str) and how == AUTO)
+        return how is not None and not is_auto(how)
 
     def insists(self, name: str) -> bool:
         """Tell whether the caller wants a column to be a variable."""
@@ -464,7 +464,7 @@ def _check_discretize(
     discretize: Any, names: Sequence[str], problems: Problems
 ) -> tuple[dict[str, Cutting | None], Discretization | None]:
     """Return how some columns are cut, and a rule for others."""
-    if discretize is None or (isinstance(discretize, str) and discretize == AUTO):
+    if discretize is None or is_auto(discretize):
         return {}, None
     rule = discretize if isinstance(discretize, Discretization) else None
     if rule is None and not isinstance(discretize, Mapping):

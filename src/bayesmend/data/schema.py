@@ -3,19 +3,13 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 
 from bayesmend.data.discretize import Discretization
 from bayesmend.data.numbers import date_number
-from bayesmend.data.states import (
-    as_label,
-    check_markers,
-    is_number_text,
-    number_of_text,
-)
+from bayesmend.data.states import check_markers, number_of
 from bayesmend.errors import DataError
 
 __all__ = ["ColumnRole", "Role", "Schema"]
@@ -84,12 +78,8 @@ class Schema:
         if rule is None or name not in rule.names:
             return None
         known = rule.numbers_of(name)
-        if known is not None and known.kind == "date":
-            number = date_number(value)
-        elif isinstance(value, str):
-            number = number_of_text(value) if is_number_text(value) else math.nan
-        else:
-            number = _as_number(value)
+        is_date = known is not None and known.kind == "date"
+        number = date_number(value) if is_date else number_of(value)
         if not math.isfinite(number):
             return None
         code = int(rule.codes(name, np.array([number]))[0])
@@ -135,17 +125,6 @@ class Schema:
             plain.get("normalise") is True,
             _markers(plain.get("missing")),
         )
-
-
-def _as_number(value: Any) -> float:
-    """Return a number of any type as a float, NaN for anything else."""
-    is_number = isinstance(value, (int, float, Decimal, np.integer, np.floating))
-    if not is_number or isinstance(value, bool):
-        return math.nan
-    try:
-        return float(as_label(value))
-    except (ValueError, OverflowError):  # endless, or beyond any float
-        return math.nan
 
 
 def _markers(listed: Any) -> tuple[str, ...] | None:

@@ -37,6 +37,7 @@ from bayesmend.data.states import (
     compact,
     file_markers,
     is_marker,
+    is_number,
     is_number_text,
     marker_numbers,
 )
@@ -180,8 +181,8 @@ class Source(ABC):
     First ``headers``, ``dtypes`` and ``notes`` are known. After `prepare`, which
     settles names and missing markers, `column` describes any column: its distinct
     values, how many there are, whether all are numbers, how many cells are missing.
-    `numbers` then works for every column that is numeric, whether it was named to
-    `prepare` or not, and `values` for every column; `codes` comes last.
+    `numbers` then works for every column that is numeric, and `values` for every
+    column; `codes` comes last.
     """
 
     kind: str
@@ -232,10 +233,8 @@ class Source(ABC):
             return file_markers(MISSING_MARKERS if missing is None else missing)
         return check_markers(() if missing is None else missing)
 
-    def prepare(
-        self, names: tuple[str, ...], markers: frozenset[str], numeric: frozenset[int]
-    ) -> None:
-        """Settle the names, the missing markers and which columns are numbers."""
+    def prepare(self, names: tuple[str, ...], markers: frozenset[str]) -> None:
+        """Settle the names and the missing markers."""
         self.names, self.markers = names, markers
 
     @abstractmethod
@@ -795,7 +794,7 @@ def _type_word(value: object) -> str:
         return "text"
     if isinstance(value, (bool, np.bool_)):
         return "booleans"
-    if isinstance(value, (int, float, np.integer, np.floating, Decimal)):
+    if is_number(value):
         return "numbers"
     name = type(value).__name__
     return _TEMPORAL.get(name, f"values of type {name}")

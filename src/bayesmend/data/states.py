@@ -139,6 +139,25 @@ def number_of_text(text: str, decimal: str = ".") -> float:
     return float(text.replace(decimal, "."))
 
 
+def number_of(value: object, decimal: str = ".") -> float:
+    """Return a number of any type, or text that reads as one, as a float; else NaN.
+
+    Examples
+    --------
+    >>> number_of(Decimal("1.5")), number_of("1,5", ","), number_of(True)
+    (1.5, 1.5, nan)
+    """
+    if isinstance(value, str):
+        is_text = is_number_text(value, decimal)
+        return number_of_text(value, decimal) if is_text else math.nan
+    if not is_number(value):
+        return math.nan
+    try:
+        return float(as_label(value))
+    except (ValueError, OverflowError):  # endless, or beyond any float
+        return math.nan
+
+
 def as_label(value: object) -> Label:
     """Return a plain Python label; whole floats become integers."""
     if isinstance(value, np.floating) and value.dtype.itemsize < 8:
@@ -203,9 +222,9 @@ def check_markers(missing: object) -> frozenset[str]:
     ['-9', 'NA']
     """
     markers: set[str] = set()
-    listed = [missing] if isinstance(missing, str) or _is_number(missing) else missing
+    listed = [missing] if isinstance(missing, str) or is_number(missing) else missing
     for marker in check_items("missing", listed, "text or numbers"):
-        is_finite = _is_number(marker) and math.isfinite(marker)
+        is_finite = is_number(marker) and math.isfinite(marker)
         if not (isinstance(marker, str) or is_finite):
             message = f"missing must hold text or numbers. Got {marker!r} instead."
             raise ParameterError(message)
@@ -229,7 +248,7 @@ def is_marker(value: object, markers: frozenset[str]) -> bool:
         numbers = marker_numbers(markers)
         return bool(numbers) and is_number_text(text) and _exact(text) in numbers
     numbers = marker_numbers(markers)
-    return bool(numbers) and _is_number(value) and as_label(value) in numbers
+    return bool(numbers) and is_number(value) and as_label(value) in numbers
 
 
 @lru_cache(maxsize=64)
@@ -244,7 +263,8 @@ def _exact(text: str) -> float:
     return int(text) if is_whole else float(text)
 
 
-def _is_number(value: object) -> TypeGuard[float]:
+def is_number(value: object) -> TypeGuard[float]:
+    """Tell whether a value is a number of any type; a truth value is none."""
     numbers = (int, float, np.integer, np.floating, Decimal)
     return isinstance(value, numbers) and not isinstance(value, bool)
 

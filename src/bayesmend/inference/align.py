@@ -17,7 +17,7 @@ from bayesmend._spelling import spell
 from bayesmend._warn import warn
 from bayesmend.data.alike import are_states
 from bayesmend.data.csv import open_source
-from bayesmend.data.discretize import Discretization, fit_source
+from bayesmend.data.discretize import Discretization, fit_source, is_auto
 from bayesmend.data.encode import Coder, GivenStates
 from bayesmend.data.guesses import tell_guesses
 from bayesmend.data.reading import Reading, ReadingOptions
@@ -194,7 +194,7 @@ def _from_source(
     present = [name for name in names if name in given]
     markers = _markers_for(network, source, options.missing)
     _check_markers({name: given[name] for name in present}, markers)
-    source.prepare(names, markers, frozenset())
+    source.prepare(names, markers)
     rule = _rule_for(network, source, present, options.discretize)
     coder = Coder(source, rule)
     extra = tuple(name for name in names if name not in given)
@@ -243,7 +243,7 @@ def _rule_for(
     elif isinstance(discretize, Mapping):
         for name in discretize:
             position_of(name, present)
-        given = {str(name): how for name, how in discretize.items() if how != "auto"}
+        given = {str(name): how for name, how in discretize.items() if not is_auto(how)}
         settled = set(given)
         cutting = {name: how for name, how in given.items() if how is not None}
         rules = [fit_source(source, cutting)] if cutting else []

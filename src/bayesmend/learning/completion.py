@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmend.data.alike import read_alike
+from bayesmend.data.alike import check_alike, read_alike
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError
@@ -24,15 +24,7 @@ def checked_completion(data: IncompleteData, completion: Any) -> IncompleteData:
     [0, 1, 1]
     """
     table = _read(data, completion)
-    if (table.names, table.states) != (data.names, data.states):
-        msg = "the completion must have the variables and states of the data."
-        raise DataError(msg)
-    if table.n_rows != data.n_rows:
-        msg = (
-            f"the completion must have the {data.n_rows} rows of the data. "
-            f"Got {table.n_rows} instead."
-        )
-        raise DataError(msg)
+    check_alike(data, table, "completion")
     wrong = (table.codes != data.codes) & ~data.missing_mask
     wrong |= table.codes == MISSING
     if wrong.any():
