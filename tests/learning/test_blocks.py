@@ -14,7 +14,7 @@ METHODS = {
     "em": {"restarts": 2},
     "em-hard": {"restarts": 2},
 }
-SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 20))]
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 20))]
 
 
 def consistency(method, variant, seed, **options):

@@ -205,6 +205,7 @@ def _faster(method):
     return {name: value for name, value in fewer.items() if name in method.options}
 
 
+@pytest.mark.slow
 def test_a_sweep_is_written_as_one_line_per_setting_and_as_curves(tmp_path):
     part = shrunk("optimism", ["asia/100/mcar/2", "asia/100/mnar/10"], None)
     methods = (method_of(part, "local"), method_of(part, "complete"))

@@ -107,6 +107,7 @@ def test_without_a_hidden_cell_there_is_no_log_loss():
     assert math.isnan(measuring.log_loss(asia, hidden))
 
 
+@pytest.mark.slow
 def test_too_regular_a_table_gives_too_little_entropy():
     # Half of the cells hidden at random: augmentation makes them fit too well.
     experiment = load_experiment("optimism")
