@@ -25,7 +25,7 @@ from bayesmend.score import (
 from bayesmend.structure.candidates import candidates_from
 from bayesmend.structure.greedy import climb_from
 
-KINDS = ("bdeu", "k2", "bic", "aic", "loglik")
+KINDS = ("bdeu", "k2", "bic", "aic", "qnml", "loglik")
 
 
 def make_data(rows, card, weights=None):
@@ -141,7 +141,7 @@ def test_every_way_of_counting_matches_the_formula(n_rows, card, kind):
     listed = rows.tolist()
     for f in rng.choice(len(batch), 6, replace=False):
         parents = batch.parents[batch.first_parent[f] : batch.first_parent[f + 1]]
-        if np.prod([card[p] for p in parents]) > 1e5:
+        if np.prod([card[p] for p in (batch.child[f], *parents)]) > 1e6:
             continue
         expected = oracle.family_score(
             listed, card, int(batch.child[f]), parents.tolist(), kind
@@ -189,6 +189,19 @@ def test_bdeu_is_equal_within_an_equivalence_class(table, ess):
     backward = Dag.from_arcs(names, [(b, a) for a, b in chain])
     assert dag_score(forward, data, ess=ess) == pytest.approx(
         dag_score(backward, data, ess=ess), abs=1e-7
+    )
+
+
+@settings(max_examples=50)
+@given(complete_tables(max_vars=5, max_rows=20))
+def test_qnml_is_equal_within_an_equivalence_class(table):
+    rows, card = table
+    data = make_data(rows, card)
+    chain = list(itertools.pairwise(data.names))
+    forward = Dag.from_arcs(data.names, chain)
+    backward = Dag.from_arcs(data.names, [(b, a) for a, b in chain])
+    assert dag_score(forward, data, score="qnml") == pytest.approx(
+        dag_score(backward, data, score="qnml"), abs=1e-7
     )
 
 
@@ -353,7 +366,7 @@ def test_missing_cells_are_refused_with_their_place():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"kind": "bge"}, "score must be one of bdeu, k2, bic, aic, loglik"),
+        ({"kind": "bge"}, "score must be one of bdeu, k2, bic, aic, qnml, loglik"),
         ({"ess": 0.0}, r"ess must be a number between 1e-06 and 1e\+12. Got 0.0"),
         ({"ess": float("nan")}, "ess must be a number between"),
         ({"ess": 9e-7}, "ess must be a number between"),
@@ -404,7 +417,7 @@ def test_threads_below_zero_are_refused():
         FamilyScorer(data, n_threads=-1)
 
 
-@pytest.mark.parametrize("kind", ["k2", "bic", "aic", "loglik"])
+@pytest.mark.parametrize("kind", ["k2", "bic", "aic", "qnml", "loglik"])
 def test_a_sample_size_that_a_score_would_ignore_is_refused(kind):
     table, dag = {"a": ["x", "y"]}, Dag(("a",), ((),))
     with pytest.raises(

@@ -15,6 +15,7 @@ void bind_score(nb::module_& m) {
       .value("k2", ScoreKind::k2)
       .value("bic", ScoreKind::bic)
       .value("aic", ScoreKind::aic)
+      .value("qnml", ScoreKind::qnml)
       .value("loglik", ScoreKind::loglik);
   nb::class_<ScoreRule>(m, "ScoreRule", "How families are scored.")
       .def(nb::init<ScoreKind, double, double, double>(), "kind"_a, "ess"_a, "arc_penalty"_a,
@@ -93,6 +94,15 @@ void bind_score(nb::module_& m) {
       },
       "columns"_a.noconvert(), "card"_a.noconvert(), "weights"_a.noconvert(), "child"_a,
       "parents"_a.noconvert());
+  m.def(
+      "regret",
+      [](double n_rows, In<double, 1> n_cells) {
+        const Regret regret(n_rows);
+        std::vector<double> values;
+        for (const double cells : view(n_cells)) values.push_back(regret(cells));
+        return own(std::move(values));
+      },
+      "n_rows"_a, "n_cells"_a.noconvert(), "The regret of multinomials with so many cells.");
   m.def("n_cores", &n_cores);
   m.def("max_threads", &max_threads, "The most threads that any call makes.");
   m.def(

@@ -77,7 +77,7 @@ unknown : {"error", "missing"}, default="error"
 """,
     "score": """\
 score : Score or str, default="bdeu"
-    The rule, or its name: bdeu, k2, bic, aic or loglik.
+    The rule, or its name: bdeu, k2, bic, aic, qnml or loglik.
 """,
     "seed": """\
 seed : int, Generator or None

@@ -1,4 +1,4 @@
-"""What a family is worth: BDeu, K2, BIC, AIC and log-likelihood.
+"""What a family is worth: BDeu, K2, BIC, AIC, qNML and log-likelihood.
 
 All scores are natural logs, higher is better, and a score of a DAG is the sum over its
 families (a child and its parents). Beside the usual symbols: ``r_i`` is ``card[i]``,
@@ -46,7 +46,7 @@ __all__ = [
     "score_families",
 ]
 
-ScoreKind = Literal["bdeu", "k2", "bic", "aic", "loglik"]
+ScoreKind = Literal["bdeu", "k2", "bic", "aic", "qnml", "loglik"]
 _KINDS: Final = get_args(ScoreKind)
 _LEAST_ESS: Final = 1e-6
 _MOST_ESS: Final = 1e12  # within these, scores are right to 9 digits
@@ -63,10 +63,12 @@ class Score:
 
     Parameters
     ----------
-    kind : {"bdeu", "k2", "bic", "aic", "loglik"}, default="bdeu"
+    kind : {"bdeu", "k2", "bic", "aic", "qnml", "loglik"}, default="bdeu"
         ``bdeu``: Bayesian Dirichlet, equivalent and uniform. ``k2``: Bayesian Dirichlet
         with one pseudo-count per cell. ``bic`` and ``aic``: log-likelihood less
-        ``log(n_rows) / 2`` or 1 per free parameter. ``loglik``: log-likelihood alone.
+        ``log(n_rows) / 2`` or 1 per free parameter. ``qnml``: the log of the quotient
+        normalised maximum likelihood, of child and parents against the parents alone.
+        ``loglik``: log-likelihood alone.
     ess : float, default=1.0
         Equivalent sample size of ``bdeu``, and of the parameters that are learned by
         any of them; from 1e-6 to 1e12.

@@ -236,7 +236,10 @@ def test_every_structure_solver_serves_the_local_search(solver, holed, tmp_path)
             ("--method", "magic"),
             "--method must be one of auto, exact, local, em, em-hard. Got 'magic'",
         ),
-        (("--score", "mdl"), "--score must be one of bdeu, k2, bic, aic, loglik."),
+        (
+            ("--score", "mdl"),
+            "--score must be one of bdeu, k2, bic, aic, qnml, loglik.",
+        ),
         (("--ess", "0"), "--ess must be a number between 1e-06 and 1e+12."),
         (("--max-parents", "-1"), "--max-parents must be an integer >= 0."),
         (("--time-limit", "0"), "--time-limit must be a number of seconds > 0."),

@@ -158,7 +158,10 @@ def test_an_arc_is_a_pair(option, asia, tmp_path):
             ("--solver", "magic"),
             "--solver must be one of auto, subsets, ilp, ord",
         ),
-        (("--score", "mdl"), "--score must be one of bdeu, k2, bic, aic, loglik."),
+        (
+            ("--score", "mdl"),
+            "--score must be one of bdeu, k2, bic, aic, qnml, loglik.",
+        ),
         (("--ess", "0"), "--ess must be a number between 1e-06 and 1e+12."),
         (("--max-parents", "-1"), "--max-parents must be an integer >= 0."),
         (("--time-limit", "0"), "--time-limit must be a number of seconds > 0."),

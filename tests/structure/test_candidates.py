@@ -13,7 +13,7 @@ from bayesmend.errors import DataError, ParameterError
 from bayesmend.structure import candidate_parents
 from bayesmend.structure.candidates import can_score_all
 
-KINDS = ("bdeu", "k2", "bic", "aic", "loglik")
+KINDS = ("bdeu", "k2", "bic", "aic", "qnml", "loglik")
 
 
 def scored(rows, card, child, sets, kind, *, ess=1.0, weights=None, penalty=0.0):
@@ -233,7 +233,7 @@ def test_auto_scores_everything_where_that_is_quick():
         ({"search": "all", "max_sets": 9}, "max_sets=9 goes with search='promising'"),
         ({"search": "all", "time_limit": 1}, "time_limit=1 goes with search='promi"),
         ({"max_parents": -1}, "max_parents must be an integer >= 0"),
-        ({"score": "mdl"}, "score must be one of bdeu, k2, bic, aic, loglik"),
+        ({"score": "mdl"}, "score must be one of bdeu, k2, bic, aic, qnml, loglik"),
         ({"ess": 0}, "ess must be a number between 1e-06 and"),
         ({"n_threads": -1}, "n_threads must be an integer >= 0"),
     ],

@@ -12,7 +12,7 @@ from bayesmend import Constraints, Dag, Score, dag_score, load_network
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.structure import climb, greedy
 
-KINDS = ("bdeu", "k2", "bic", "aic", "loglik")
+KINDS = ("bdeu", "k2", "bic", "aic", "qnml", "loglik")
 
 
 @settings(max_examples=100)

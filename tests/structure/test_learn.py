@@ -14,7 +14,7 @@ from bayesmend import Constraints, Score, dag_score, learn_structure, load_netwo
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.structure import StructureResult, learn, solve_subsets
 
-KINDS = ("bdeu", "k2", "bic", "aic", "loglik")
+KINDS = ("bdeu", "k2", "bic", "aic", "qnml", "loglik")
 SOLVERS = ("auto", "subsets", "ilp", "order", "greedy", solve_subsets)
 
 

@@ -79,6 +79,9 @@ def family_score(rows, card, child, parents, kind, ess=1.0, weights=None, penalt
         cell = 1.0 if kind == "k2" else ess / (len(counts) * card[child])
         return _dirichlet(counts, cell) - paid
     likelihood = sum(n * math.log(n / sum(row)) for row in counts for n in row if n > 0)
+    if kind == "qnml":
+        joint = regret(len(counts) * card[child], total)
+        return likelihood - joint + regret(len(counts), total) - paid
     free = len(counts) * (card[child] - 1)
     price = {"loglik": 0.0, "aic": 1.0, "bic": math.log(total) / 2 if total else 0.0}
     return likelihood - price[kind] * free - paid
@@ -117,6 +120,50 @@ def supported_score(
     """The score of a completed family less `support` a row without an example."""
     plain = family_score(completed, card, child, parents, kind, ess, weights, penalty)
     return plain - support * unsupported(rows, completed, (child, *parents), weights)
+
+
+def regret(n_cells, n_rows):
+    """Log of the sum of the largest likelihoods of all tables of so many rows.
+
+    Between two whole numbers of rows, on the line between their values.
+    """
+    below = math.floor(n_rows)
+    share = n_rows - below
+    value = (1 - share) * _whole_regret(n_cells, below)
+    return value + share * _whole_regret(n_cells, below + 1) if share else value
+
+
+def _whole_regret(n_cells, n_rows):
+    if n_rows <= 100:
+        return math.log(_largest_likelihoods(n_cells, n_rows))
+    # From one and two cells on, each number of cells follows from the two before it.
+    ratio = sum(
+        math.exp(
+            math.lgamma(n_rows + 1) - math.lgamma(n_rows - k + 1) - k * math.log(n_rows)
+        )
+        for k in range(n_rows + 1)
+    )
+    value = 0.0
+    for k in range(1, n_cells):
+        value += math.log(ratio)
+        ratio = 1 + n_rows / k / ratio
+    return value
+
+
+@functools.cache
+def _largest_likelihoods(n_cells, n_rows):
+    """Of how the rows fall into the first half of the cells, and what each half adds."""
+    if n_cells == 1 or n_rows == 0:
+        return 1.0
+    half = n_cells // 2
+    return sum(
+        math.comb(n_rows, first)
+        * (first / n_rows) ** first
+        * ((n_rows - first) / n_rows) ** (n_rows - first)
+        * _largest_likelihoods(half, first)
+        * _largest_likelihoods(n_cells - half, n_rows - first)
+        for first in range(n_rows + 1)
+    )
 
 
 def _dirichlet(counts, cell):

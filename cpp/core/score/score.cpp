@@ -52,7 +52,14 @@ double CellTable::operator()(double count) const {
 }
 
 FamilyScorer::FamilyScorer(const JointCounter& counter, const ScoreRule& rule)
-    : counter_(counter), rule_(rule), n_rows_(counter.table().n_rows) {}
+    : counter_(counter), rule_(rule) {
+  set_row_count(counter.table().n_rows);
+}
+
+void FamilyScorer::set_row_count(std::size_t n_rows) {
+  n_rows_ = n_rows;
+  if (rule_.kind == ScoreKind::qnml) regret_.emplace(total());
+}
 
 double FamilyScorer::joint_pseudo_count(VariableSet set) const {
   if (rule_.kind == ScoreKind::bdeu) return rule_.ess / counter_.n_cells(set);
@@ -68,9 +75,10 @@ double FamilyScorer::penalty(double n_joint_cells, std::uint32_t child_card,
                              std::size_t n_parents) const {
   const double free_parameters = n_joint_cells / child_card * (child_card - 1);
   double paid = rule_.arc_penalty * static_cast<double>(n_parents);
-  const double total = counter_.is_weighted() ? counter_.total() : static_cast<double>(n_rows_);
-  if (rule_.kind == ScoreKind::bic && total > 0.0) paid += 0.5 * std::log(total) * free_parameters;
+  if (rule_.kind == ScoreKind::bic && total() > 0.0)
+    paid += 0.5 * std::log(total()) * free_parameters;
   if (rule_.kind == ScoreKind::aic) paid += free_parameters;
+  if (regret_) paid += regret_->added(n_joint_cells, child_card);
   return paid;
 }
 
@@ -162,7 +170,9 @@ double FamilyScorer::superset_bound(std::uint32_t child_card, double n_parent_ce
       return -static_cast<double>(n_occupied) * std::log(child_card) - arcs;
     case ScoreKind::bic:
     case ScoreKind::aic:
-      // The likelihood is at most 1, and one more parent at least doubles the parameters.
+    case ScoreKind::qnml:
+      // The likelihood is at most 1, and one more parent at least doubles the cells: of qNML, the
+      // regret of the child's states never falls with the number of parent configurations.
       return -penalty(2.0 * n_parent_cells * child_card, child_card, n_parents + 1);
     case ScoreKind::loglik:
       break;

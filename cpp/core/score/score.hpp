@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <shared_mutex>
 #include <span>
 #include <unordered_map>
@@ -10,10 +11,11 @@
 
 #include "core/base/parallel.hpp"
 #include "core/score/counts.hpp"
+#include "core/score/regret.hpp"
 
 namespace bayesmend {
 
-enum class ScoreKind : std::uint8_t { bdeu, k2, bic, aic, loglik };
+enum class ScoreKind : std::uint8_t { bdeu, k2, bic, aic, qnml, loglik };
 
 struct ScoreRule {
   ScoreKind kind = ScoreKind::bdeu;
@@ -108,15 +110,21 @@ class FamilyScorer {
   // The table of f for this pseudo-count; it lives as long as the scorer.
   const CellTable& cell_table(double pseudo_count, double n_cells, Scratch& scratch) const;
   // Rows that the scores are about, where they are more than the rows counted.
-  void set_row_count(std::size_t n_rows) { n_rows_ = n_rows; }
+  void set_row_count(std::size_t n_rows);
 
   const ScoreRule& rule() const { return rule_; }
   const JointCounter& counter() const { return counter_; }
 
  private:
+  // Rows, or what they weigh together.
+  double total() const {
+    return counter_.is_weighted() ? counter_.total() : static_cast<double>(n_rows_);
+  }
+
   const JointCounter& counter_;
   ScoreRule rule_;
   std::size_t n_rows_;
+  std::optional<Regret> regret_;  // of qNML
   mutable std::shared_mutex mutex_;
   mutable std::unordered_map<double, std::unique_ptr<CellTable>> tables_;
 };

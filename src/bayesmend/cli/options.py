@@ -298,7 +298,7 @@ class Reading(Rows):
 class Search:
     """What network to search for, and how long."""
 
-    score: Annotated[str, option("NAME", "bdeu, k2, bic, aic or loglik.")] = (
+    score: Annotated[str, option("NAME", "bdeu, k2, bic, aic, qnml or loglik.")] = (
         _learn.score
     )
     ess: Annotated[

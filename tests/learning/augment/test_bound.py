@@ -12,7 +12,7 @@ from bayesmend.learning.augment.problem import PatternProblem
 from bayesmend.score import Score
 
 FREE = 255
-KINDS = ["bdeu", "bdeu", "k2", "bic", "aic", "loglik"]
+KINDS = ["bdeu", "bdeu", "k2", "bic", "aic", "qnml", "loglik"]
 SUPPORTS = [0.0, 0.03, 0.1, 1.0]
 TOLERANCE = 1e-8
 

@@ -14,7 +14,7 @@ from bayesmend.graph.constraints import Constraints
 from bayesmend.learning.reduction import reduce_to_complete, solve_reduction
 from bayesmend.score import Score
 
-KINDS = ["bdeu", "bdeu", "bdeu", "k2", "bic", "aic", "loglik"]
+KINDS = ["bdeu", "bdeu", "bdeu", "k2", "bic", "aic", "qnml", "loglik"]
 SUPPORTS = [0.0, 0.03, 0.1, 1.0]
 TOLERANCE = 1e-6
 SLOW = pytest.mark.slow

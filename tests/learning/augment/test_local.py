@@ -18,7 +18,7 @@ from bayesmend.learning.augment.starts import list_starts
 from bayesmend.score import Score
 from bayesmend.structure import Solution, solve_order
 
-KINDS = ["bdeu", "bdeu", "k2", "bic", "aic", "loglik"]
+KINDS = ["bdeu", "bdeu", "k2", "bic", "aic", "qnml", "loglik"]
 SUPPORTS = [0.0, 0.03, 0.1, 1.0]
 
 

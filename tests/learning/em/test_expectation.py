@@ -86,7 +86,7 @@ def test_expected_counts_of_any_set_are_those_of_all_completions(seed):
         np.testing.assert_allclose(found, expected_of(case, *family), atol=1e-9)
 
 
-@given(SEEDS, st.sampled_from(["bdeu", "k2", "bic", "aic", "loglik"]))
+@given(SEEDS, st.sampled_from(["bdeu", "k2", "bic", "aic", "qnml", "loglik"]))
 def test_scores_are_the_textbook_formulas_on_expected_counts(seed, kind):
     case, rng = random_case(seed), np.random.default_rng([seed, 1])
     ess = float(rng.choice([0.1, 1.0, 10.0]))

@@ -63,7 +63,9 @@ def check(result, data):
 
 
 @settings(max_examples=60)
-@given(SEEDS, st.sampled_from(["bdeu", "bic"]), st.sampled_from([0.0, 0.1, 1.0]))
+@given(
+    SEEDS, st.sampled_from(["bdeu", "bic", "qnml"]), st.sampled_from([0.0, 0.1, 1.0])
+)
 def test_scores_on_the_way_are_those_of_the_slow_twin(seed, kind, support):
     case = random_case(seed, max_vars=3, max_joint=30, max_rows=10)
     data, mass = case.data, sum(case.mass)

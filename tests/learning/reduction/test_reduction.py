@@ -25,7 +25,7 @@ from bayesmend.score import FamilyScorer, Score
 from bayesmend.structure import Solution, solve
 from bayesmend.structure.candidates import candidate_parents, candidates_from
 
-KINDS = st.sampled_from(["bdeu", "bic", "k2"])
+KINDS = st.sampled_from(["bdeu", "bic", "k2", "qnml"])
 # Of every reduction here, and of its twins.
 SUPPORT = 0.1
 best_pair = partial(oracle.best_pair, support=SUPPORT)
