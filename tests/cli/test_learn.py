@@ -238,7 +238,7 @@ def test_every_structure_solver_serves_the_local_search(solver, holed, tmp_path)
         ),
         (
             ("--score", "mdl"),
-            "--score must be one of bdeu, k2, bic, aic, qnml, loglik.",
+            "--score must be one of bdeu, k2, bic, aic, qnml, log",
         ),
         (("--ess", "0"), "--ess must be a number between 1e-06 and 1e+12."),
         (("--max-parents", "-1"), "--max-parents must be an integer >= 0."),

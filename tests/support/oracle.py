@@ -152,7 +152,7 @@ def _whole_regret(n_cells, n_rows):
 
 @functools.cache
 def _largest_likelihoods(n_cells, n_rows):
-    """Of how the rows fall into the first half of the cells, and what each half adds."""
+    """Over how many rows fall into the first half of the cells: what each half adds."""
     if n_cells == 1 or n_rows == 0:
         return 1.0
     half = n_cells // 2

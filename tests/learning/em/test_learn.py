@@ -26,6 +26,7 @@ from bayesmend.learning.em.search import Search
 from bayesmend.structure import solve_order
 
 SEEDS = st.integers(0, 2**32)
+KINDS = st.sampled_from(["bdeu", "bic", "qnml"])
 pytestmark = pytest.mark.filterwarnings("ignore::bayesmend.errors.SupportWarning")
 FAINT = 1e-3  # rows spread evenly over the states of a variable, at the start
 
