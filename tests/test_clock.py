@@ -11,7 +11,8 @@ from support.child import run_child
 import bayesmend as bm
 from bayesmend import _core
 from bayesmend._clock import Clock
-from bayesmend.errors import ParameterError, ShortfallWarning
+from bayesmend._entrance import entrance
+from bayesmend.errors import OutOfMemoryError, ParameterError, ShortfallWarning
 
 linux_only = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="limits of memory as Linux has them"
@@ -36,6 +37,58 @@ def test_work_goes_on_with_the_threads_there_are():
             print(megabytes)
     """
     assert run_child(script).split() == ["60", "20", "2"]
+
+
+@linux_only
+def test_little_memory_ends_no_interpreter():
+    """Threads begin with what the runtime needs for them, or not at all."""
+    script = """
+        import os, sys
+        asia = bm.load_network("asia")
+        data = bm.hide_mcar(asia.sample(100, seed=1), 0.1, seed=1).data
+        def learn_within(megabytes):
+            allow(megabytes)
+            try:
+                bm.learn_em(data, restarts=0, max_parents=2, n_threads=8, seed=1)
+            except bm.errors.BayesmendError:
+                return 1
+            return 0
+        for megabytes in (0, 2, 4, 8, 10, 12, 18, 26, 34, 42, 80):
+            if not (child := os.fork()):
+                os._exit(learn_within(megabytes))
+            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    codes = run_child(script).split()
+    assert len(codes) == 11
+    assert set(codes) <= {"0", "1"}
+    assert codes[-1] == "0"
+
+
+@linux_only
+def test_a_limit_of_the_process_is_a_limit_of_memory():
+    script = """
+        from bayesmend._clock import available_memory
+        free = available_memory()
+        allow(50)
+        assert 40e6 < available_memory() < 53e6 < free
+        table = {f"x{i}": ["a", "b", None] for i in range(22)}
+        try:
+            bm.learn_exact(table)
+        except bm.errors.ParameterError as error:
+            print(error)
+    """
+    assert "needs about" in run_child(script)
+
+
+def test_too_little_memory_is_an_error_of_ours():
+    @entrance
+    def work(data):
+        """Do it."""
+        raise MemoryError
+
+    with pytest.raises(OutOfMemoryError, match=r"work\(\) needs more memory than"):
+        work(1)
+    assert issubclass(OutOfMemoryError, MemoryError)
 
 
 def test_more_threads_than_make_sense_are_cut_down_with_a_note():

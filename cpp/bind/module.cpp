@@ -1,4 +1,5 @@
 #include "bind/bind.hpp"
+#include "core/base/room.hpp"
 #include "core/base/stop.hpp"
 
 namespace bayesmend::bind {
@@ -13,6 +14,7 @@ void bind_augment(nb::module_& m);
 NB_MODULE(_core, m) {
   using namespace bayesmend::bind;
   using bayesmend::StopReason;
+  bayesmend::make_thread_data();
   m.doc() = "The compiled core: encoded integers in, numbers out.";
   nb::enum_<StopReason>(m, "StopReason", "What ended a search before it was done.")
       .value("nothing", StopReason::nothing)

@@ -104,11 +104,12 @@ def limited_calls(seconds: float | None) -> Iterator[None]:
 
 
 def available_memory() -> float:
-    """Return the bytes of memory that are free to use, within a container's limit too.
+    """Return the bytes of memory that are free to use, within all limits.
 
-    Infinity where the system does not tell.
+    Those of a container and of the process (``ulimit -v``) count too. Infinity where
+    the system does not tell.
     """
-    return min(_free_memory(), _left_in_container())
+    return min(_free_memory(), _left_in_container(), _left_to_process())
 
 
 def _free_memory() -> float:
@@ -145,3 +146,18 @@ def _left_in_container() -> float:
             continue
         return float(max(left, 0))
     return float("inf")
+
+
+def _left_to_process() -> float:
+    try:
+        import resource
+    except ImportError:  # Windows has no such limits
+        return float("inf")
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if most == resource.RLIM_INFINITY:
+        return float("inf")
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except (OSError, ValueError):
+        pages = 0
+    return float(max(most - pages * resource.getpagesize(), 0))

@@ -10,7 +10,11 @@ from bayesmend._clock import check_threads
 from bayesmend._docs import documented
 from bayesmend._hints import did_you_mean
 from bayesmend._progress import shown_progress
-from bayesmend.errors import UnknownParameterError
+from bayesmend.errors import (
+    BayesmendError,
+    OutOfMemoryError,
+    UnknownParameterError,
+)
 
 __all__ = ["READING", "entrance"]
 
@@ -23,6 +27,11 @@ READING = (
     *OPENING,
 )
 """What a function takes that hands ``**reading`` on to whoever reads a table."""
+
+_NO_MEMORY = (
+    "needs more memory than there is. Give the process more, or use fewer rows, "
+    "variables, parents or threads."
+)
 
 _HANDED_ON = {"reading": READING, "opening": OPENING}
 
@@ -64,11 +73,18 @@ def entrance(function: _T) -> _T:
                 raise UnknownParameterError(msg)
         if "n_threads" in options:
             options["n_threads"] = check_threads(options["n_threads"])
-        if "progress" not in known:
-            return inner(*args, **options)
-        limit = options.get("time_limit")
-        with shown_progress(options.get("progress"), limit) as progress:
-            return inner(*args, **{**options, "progress": progress})
+        try:
+            if "progress" not in known:
+                return inner(*args, **options)
+            limit = options.get("time_limit")
+            with shown_progress(options.get("progress"), limit) as progress:
+                return inner(*args, **{**options, "progress": progress})
+        except MemoryError as error:
+            if isinstance(error, BayesmendError):
+                raise
+            shown = inner.__qualname__.removesuffix(".__init__")
+            msg = f"{shown}() {_NO_MEMORY}"
+            raise OutOfMemoryError(msg) from error
 
     entered: Any = call
     return entered  # type: ignore[no-any-return]

@@ -14,6 +14,7 @@ __all__ = [
     "FormatError",
     "InferenceError",
     "MissingDependencyError",
+    "OutOfMemoryError",
     "ParameterError",
     "ProbabilityWarning",
     "ReadingWarning",
@@ -81,6 +82,10 @@ class InferenceError(BayesmendError):
 
 class MissingDependencyError(BayesmendError, ImportError):
     """An optional package is needed for this call and is not installed."""
+
+
+class OutOfMemoryError(BayesmendError, MemoryError):
+    """The work needs more memory than the process may have."""
 
 
 class BayesmendWarning(UserWarning):

@@ -8,9 +8,11 @@
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <vector>
 
+#include "core/base/room.hpp"
 #include "core/base/stop.hpp"
 
 namespace bayesmend {
@@ -45,6 +47,10 @@ inline std::size_t resolve_threads(std::size_t n_threads) {
   return n_threads == 0 ? n_cores() : std::min(n_threads, max_threads());
 }
 
+// What must be free, where memory is limited, for one more thread besides its stack: data of the
+// runtime, and something to work with, which is better than a thread more.
+inline constexpr std::size_t kThreadRoom = std::size_t{32} << 20;
+
 // Whether the calling thread may work itself or only waits and polls `stop`: tasks that run
 // for long need it to wait.
 enum class Caller { works, waits };
@@ -75,7 +81,20 @@ bool parallel_for(std::size_t n_tasks, std::size_t n_threads, const Stop& stop, 
   std::condition_variable finished;
   std::size_t running = 0;
   std::exception_ptr failure;
+  // Where memory is limited, no thread works before all of them have what they need.
+  const bool is_limited = is_memory_limited();
+  bool is_open = !is_limited;
+  std::size_t n_ready = 0;
+  std::condition_variable readied, opened;
+  const auto get_ready = [&] {
+    std::unique_lock lock(mutex);
+    make_thread_data();
+    ++n_ready;
+    readied.notify_one();
+    opened.wait(lock, [&] { return is_open; });
+  };
   auto run = [&](std::size_t thread) {
+    if (is_limited) get_ready();
     try {
       for (std::size_t task; (task = next.fetch_add(1)) < n_tasks;) work(task, thread);
     } catch (...) {
@@ -92,14 +111,30 @@ bool parallel_for(std::size_t n_tasks, std::size_t n_threads, const Stop& stop, 
     const std::lock_guard lock(mutex);
     running += static_cast<std::size_t>(more);
   };
-  try {
-    while (threads.size() < n_threads) {
-      count(1);
+  const auto add_thread = [&] {
+    count(1);
+    if (!is_limited) {
+      threads.emplace_back(run, threads.size());
+      return;
+    }
+    std::unique_lock lock(mutex);  // holds the thread back until the room is free for it
+    {
+      const Room room(kThreadRoom);
+      if (!room.is_there()) throw std::bad_alloc();
       threads.emplace_back(run, threads.size());
     }
+    readied.wait(lock, [&] { return n_ready == threads.size(); });
+  };
+  try {
+    while (threads.size() < n_threads) add_thread();
   } catch (const std::exception&) {  // no memory for one more: the others do its part
     count(-1);
   }
+  {
+    const std::lock_guard lock(mutex);
+    is_open = true;
+  }
+  opened.notify_all();
   if (threads.empty()) {
     count(1);
     run(0);
