@@ -12,14 +12,26 @@ namespace bayesmend::bind {
 void bind_score(nb::module_& m) {
   nb::enum_<ScoreKind>(m, "ScoreKind", "The name of a score.")
       .value("bdeu", ScoreKind::bdeu)
+      .value("bds", ScoreKind::bds)
       .value("k2", ScoreKind::k2)
       .value("bic", ScoreKind::bic)
       .value("aic", ScoreKind::aic)
       .value("qnml", ScoreKind::qnml)
       .value("loglik", ScoreKind::loglik);
   nb::class_<ScoreRule>(m, "ScoreRule", "How families are scored.")
-      .def(nb::init<ScoreKind, double, double, double>(), "kind"_a, "ess"_a, "arc_penalty"_a,
-           "support"_a);
+      .def(
+          "__init__",
+          [](ScoreRule* self, ScoreKind kind, double ess, double arc_penalty, double support,
+             const In<std::int32_t, 2>& choices) {
+            std::vector<ParentChoices> listed;
+            for (std::size_t v = 0; v < choices.shape(0); ++v)
+              listed.push_back({.n_optional = static_cast<std::uint32_t>(choices(v, 0)),
+                                .n_required = static_cast<std::uint32_t>(choices(v, 1))});
+            new (self) ScoreRule{kind, ess, arc_penalty, support, std::move(listed)};
+          },
+          "kind"_a, "ess"_a, "arc_penalty"_a, "support"_a, "choices"_a.noconvert(),
+          "Choices: per variable how many parents it may have and how many it must, for the fair "
+          "prior; of no length for no prior.");
   nb::class_<ShownCells>(m, "ShownCells",
                          "Remembers what observed rows show, for scorers of completions of one "
                          "table.")

@@ -52,6 +52,11 @@ network : Network
 parent_sets : ParentSets
     The candidates and their scores.
 """,
+    "prior": """\
+prior : {"fair", "uniform"}, optional
+    Structure prior: ``fair`` makes k out of m possible parents cost log C(m, k),
+    ``uniform`` nothing. Fair by default for bdeu, bds and k2; a `Score` has its own.
+""",
     "progress": """\
 progress : bool or callable, optional
     By default a bar on a terminal or in a notebook, and nothing elsewhere; False:
@@ -77,7 +82,7 @@ unknown : {"error", "missing"}, default="error"
 """,
     "score": """\
 score : Score or str, default="bdeu"
-    The rule, or its name: bdeu, k2, bic, aic, qnml or loglik.
+    The rule, or its name: bdeu, bds, k2, bic, aic, qnml or loglik.
 """,
     "seed": """\
 seed : int, Generator or None

@@ -1,8 +1,10 @@
-"""What a family is worth: BDeu, K2, BIC, AIC, qNML and log-likelihood.
+"""What a family is worth: BDeu, BDs, K2, BIC, AIC, qNML and log-likelihood.
 
 All scores are natural logs, higher is better, and a score of a DAG is the sum over its
 families (a child and its parents). Beside the usual symbols: ``r_i`` is ``card[i]``,
-``q_i`` the number of parent configurations, ``N_ijk`` is ``counts[j, k]``.
+``q_i`` the number of parent configurations, ``N_ijk`` is ``counts[j, k]``. Where the data
+decide what a score is made of (BDs counts the parent configurations that occur), it is no
+longer convex in the counts, and learning by augmentation cannot take it.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from bayesmend._spelling import spell
 from bayesmend.data.reading import Reading
 from bayesmend.data.table import IncompleteData, read_variables, require_complete
 from bayesmend.errors import DataError, ParameterError
+from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
 from bayesmend.graph.dag import Dag, check_dag
 
 __all__ = [
@@ -46,8 +49,14 @@ __all__ = [
     "score_families",
 ]
 
-ScoreKind = Literal["bdeu", "k2", "bic", "aic", "qnml", "loglik"]
+ScoreKind = Literal["bdeu", "bds", "k2", "bic", "aic", "qnml", "loglik"]
 _KINDS: Final = get_args(ScoreKind)
+Prior = Literal["fair", "uniform"]
+_PRIORS: Final = get_args(Prior)
+# A marginal likelihood says nothing of how many parent sets there were to choose from;
+# the others charge for the size of a family as it is.
+_WITH_PRIOR: Final = ("bdeu", "bds", "k2")
+_WITH_ESS: Final = ("bdeu", "bds")
 _LEAST_ESS: Final = 1e-6
 _MOST_ESS: Final = 1e12  # within these, scores are right to 9 digits
 SUPPORT: Final = 0.2
@@ -55,6 +64,7 @@ SUPPORT: Final = 0.2
 
 
 _NOTHING_MISSING: Final = np.zeros((0, 0), np.uint8)
+_NO_CHOICES: Final = np.zeros((0, 2), np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +73,25 @@ class Score:
 
     Parameters
     ----------
-    kind : {"bdeu", "k2", "bic", "aic", "qnml", "loglik"}, default="bdeu"
-        ``bdeu``: Bayesian Dirichlet, equivalent and uniform. ``k2``: Bayesian Dirichlet
+    kind : {"bdeu", "bds", "k2", "bic", "aic", "qnml", "loglik"}, default="bdeu"
+        ``bdeu``: Bayesian Dirichlet, equivalent and uniform. ``bds``: the same, `ess`
+        spread over the parent configurations that occur. ``k2``: Bayesian Dirichlet
         with one pseudo-count per cell. ``bic`` and ``aic``: log-likelihood less
         ``log(n_rows) / 2`` or 1 per free parameter. ``qnml``: the log of the quotient
         normalised maximum likelihood, of child and parents against the parents alone.
         ``loglik``: log-likelihood alone.
     ess : float, default=1.0
-        Equivalent sample size of ``bdeu``, and of the parameters that are learned by
-        any of them; from 1e-6 to 1e12.
+        Equivalent sample size of ``bdeu`` and ``bds``, and of the parameters that are
+        learned by any of them; from 1e-6 to 1e12.
+    prior : {"fair", "uniform"}, optional
+        Structure prior. ``fair``: all numbers of parents are alike, and all sets of one
+        size, so that a set of k out of m possible parents costs log C(m, k). Parents
+        that constraints forbid are not counted, nor those that they require.
+        ``uniform``: all structures are alike. By default ``fair`` for ``bdeu``, ``bds``
+        and ``k2``, and ``uniform`` for the others, which charge for the size of a
+        family as they are.
     arc_penalty : float, default=0.0
-        Structure prior: taken off the score for every arc.
+        Taken off the score for every arc.
     support : float, default=SUPPORT
         Taken off, of incomplete tables, for every row that falls into a cell (parent
         configuration and state of the child) of which no row with the whole family
@@ -82,17 +100,24 @@ class Score:
     Examples
     --------
     >>> Score("bdeu", ess=10)
-    Score(kind='bdeu', ess=10, arc_penalty=0.0, support=0.2)
+    Score(kind='bdeu', ess=10, prior='fair', arc_penalty=0.0, support=0.2)
+    >>> Score("bic").prior
+    'uniform'
     """
 
     kind: ScoreKind = "bdeu"
     ess: float = 1.0
+    prior: Prior | None = None
     arc_penalty: float = 0.0
     support: float = SUPPORT
 
     def __post_init__(self) -> None:
         check_choice("score", self.kind, _KINDS)
         check_number("ess", self.ess, least=_LEAST_ESS, most=_MOST_ESS)
+        if self.prior is None:
+            usual = "fair" if self.kind in _WITH_PRIOR else "uniform"
+            object.__setattr__(self, "prior", usual)
+        check_choice("prior", self.prior, _PRIORS)
         check_number("arc_penalty", self.arc_penalty, finite=True)
         check_number("support", self.support, least=0, finite=True)
 
@@ -102,6 +127,7 @@ class Score:
         score: Score | str,
         *,
         ess: float | None = None,
+        prior: Prior | None = None,
         support: float | None = None,
     ) -> Score:
         """Return `score` itself, or the rule of that name.
@@ -115,9 +141,10 @@ class Score:
             return cls(
                 score,  # type: ignore[arg-type]
                 ess=1.0 if ess is None else ess,
+                prior=prior,
                 support=SUPPORT if support is None else support,
             )
-        for name, value in (("ess", ess), ("support", support)):
+        for name, value in (("ess", ess), ("prior", prior), ("support", support)):
             if value is not None:
                 msg = (
                     f"{spell(name, value)} goes with the name of a score. {score!r} "
@@ -206,7 +233,11 @@ class FamilyScorer:
 
     Parameters
     ----------
-    {complete_data, score, ess, n_threads, reading}
+    {complete_data, score, ess, prior}
+    constraints : Constraints, mapping or ParentRules, optional
+        What structures are chosen from, which the fair prior counts; everything by
+        default.
+    {n_threads, reading}
 
     Examples
     --------
@@ -224,21 +255,28 @@ class FamilyScorer:
         *,
         score: Score | str = "bdeu",
         ess: float | None = None,
+        prior: Prior | None = None,
+        constraints: ConstraintsLike | ParentRules = None,
         n_threads: int = 0,
         **reading: Unpack[Reading],
     ) -> None:
         table = IncompleteData.from_table(data, **reading)
         require_complete(table, "a score")
-        self.data, self.score = table, rule_for_scores(score, ess)
+        self.data, self.score = table, rule_for_scores(score, ess, prior)
         self.n_threads = check_threads(n_threads)
+        rules = _rules_of(constraints, table)
         self._again: Callable[[], FamilyScorer] | None = partial(
-            FamilyScorer, table, score=self.score, n_threads=self.n_threads
+            FamilyScorer,
+            table,
+            score=self.score,
+            constraints=rules,
+            n_threads=self.n_threads,
         )
         self.core = _core.Scorer(
             table.codes.T,
             table.card,
             weights_of(table),
-            core_rule(self.score),
+            core_rule(self.score, rules.choices),
             _NOTHING_MISSING,
             None,
         )
@@ -250,6 +288,7 @@ class FamilyScorer:
         completed: IncompleteData,
         *,
         score: Score,
+        choices: NDArray[np.int32],
         n_threads: int = 0,
         shown: _core.ShownCells | None = None,
     ) -> FamilyScorer:
@@ -263,6 +302,8 @@ class FamilyScorer:
             The same without missing cells.
         score : Score
             The rule; its `support` is for cells that no row of `data` shows.
+        choices : ndarray of shape (n_vars, 2)
+            Of what the fair prior counts, as `ParentRules.choices`.
         n_threads : int, default=0
             Number of threads; 0 means one per core.
         shown : ShownCells, optional
@@ -273,13 +314,18 @@ class FamilyScorer:
         scorer.data, scorer.score = completed, score
         scorer.n_threads = check_threads(n_threads)
         scorer._again = partial(
-            cls.completed, data, completed, score=score, n_threads=scorer.n_threads
+            cls.completed,
+            data,
+            completed,
+            score=score,
+            choices=choices,
+            n_threads=scorer.n_threads,
         )
         scorer.core = _core.Scorer(
             completed.codes.T,
             completed.card,
             weights_of(completed),
-            core_rule(score),
+            core_rule(score, choices),
             missing_flags(data) if score.support > 0 else _NOTHING_MISSING,
             shown,
         )
@@ -294,6 +340,7 @@ class FamilyScorer:
         cpts: NDArray[np.float64],
         *,
         score: Score,
+        choices: NDArray[np.int32],
         max_memory: float,
         n_threads: int = 0,
     ) -> FamilyScorer:
@@ -309,6 +356,8 @@ class FamilyScorer:
             The probabilities of the network, flat.
         score : Score
             The rule.
+        choices : ndarray of shape (n_vars, 2)
+            Of what the fair prior counts, as `ParentRules.choices`.
         {n_threads}
         max_memory : float
             Bytes for posteriors; those that do not fit are computed anew.
@@ -320,7 +369,7 @@ class FamilyScorer:
         scorer.core = _core.Scorer.expecting(
             holes,
             cpts,
-            core_rule(score),
+            core_rule(score, choices),
             scorer.n_threads,
             float(max_memory),
         )
@@ -370,6 +419,7 @@ def family_score(
     *,
     score: Score | str = "bdeu",
     ess: float | None = None,
+    prior: Prior | None = None,
     **reading: Unpack[Reading],
 ) -> float:
     """Score one family of a complete table.
@@ -381,7 +431,7 @@ def family_score(
         Name of the child.
     parents : sequence of str, default=()
         Names of its parents.
-    {score, ess}
+    {score, ess, prior}
     {reading}
 
     Returns
@@ -397,9 +447,10 @@ def family_score(
     >>> round(family_score(data, "x0", score="loglik"), 6)
     -1.909543
     """
-    return FamilyScorer(data, score=score, ess=ess, n_threads=1, **reading).family(
-        child, parents
+    scorer = FamilyScorer(
+        data, score=score, ess=ess, prior=prior, n_threads=1, **reading
     )
+    return scorer.family(child, parents)
 
 
 @entrance
@@ -409,6 +460,7 @@ def score_families(
     *,
     score: Score | str = "bdeu",
     ess: float | None = None,
+    prior: Prior | None = None,
     n_threads: int = 0,
     **reading: Unpack[Reading],
 ) -> NDArray[np.float64]:
@@ -419,7 +471,7 @@ def score_families(
     {complete_data}
     families : Families or iterable of (child, parents)
         Indices in compressed form, or pairs of names.
-    {score, ess, n_threads}
+    {score, ess, prior, n_threads}
     {reading}
 
     Returns
@@ -441,7 +493,9 @@ def score_families(
         families = Families.from_pairs(
             resolve_family(table, *_check_pair(pair)) for pair in named
         )
-    scorer = FamilyScorer(table, score=score, ess=ess, n_threads=n_threads)
+    scorer = FamilyScorer(
+        table, score=score, ess=ess, prior=prior, n_threads=n_threads
+    )
     return scorer.families(families)
 
 
@@ -452,6 +506,8 @@ def dag_score(
     *,
     score: Score | str = "bdeu",
     ess: float | None = None,
+    prior: Prior | None = None,
+    constraints: ConstraintsLike = None,
     **reading: Unpack[Reading],
 ) -> float:
     """Score a DAG on a complete table: the sum over its families.
@@ -460,7 +516,10 @@ def dag_score(
     ----------
     dag : Dag
         The DAG.
-    {complete_data, score, ess, reading}
+    {complete_data, score, ess, prior}
+    constraints : Constraints or mapping, optional
+        Under which the DAG was chosen: the fair prior counts what they leave.
+    {reading}
 
     Examples
     --------
@@ -472,7 +531,10 @@ def dag_score(
     """
     check_dag(dag)
     table = read_variables(data, dag.names, **reading)
-    return FamilyScorer(table, score=score, ess=ess).dag(dag)
+    scorer = FamilyScorer(
+        table, score=score, ess=ess, prior=prior, constraints=constraints
+    )
+    return scorer.dag(dag)
 
 
 @entrance
@@ -532,31 +594,64 @@ def count_family(
 
 
 def rule_for_scores(
-    score: Score | str, ess: float | None, support: float | None = None
+    score: Score | str,
+    ess: float | None,
+    prior: Prior | None = None,
+    support: float | None = None,
 ) -> Score:
-    """Return a rule where no parameters are fitted: only ``bdeu`` has a use for `ess`.
+    """Return a rule where no parameters are fitted: few scores have a use for `ess`.
 
     Examples
     --------
     >>> rule_for_scores("bic", 2.0)
     Traceback (most recent call last):
     ...
-    bayesmend.errors.ParameterError: ess=2 goes with score='bdeu'. Got 'bic' instead.
+    bayesmend.errors.ParameterError: ess=2 goes with score='bdeu' or score='bds'. Got ...
     """
-    rule = Score.of(score, ess=ess, support=support)
+    rule = Score.of(score, ess=ess, prior=prior, support=support)
     if ess is not None:
-        check_goes_with("ess", ess, "score", rule.kind, ("bdeu",))
+        check_goes_with("ess", ess, "score", rule.kind, _WITH_ESS)
     return rule
 
 
-def core_rule(score: Score) -> _core.ScoreRule:
-    """Return a rule as the core knows it."""
+def require_convex(score: Score) -> None:
+    """Refuse a score that completions cannot be chosen by.
+
+    Examples
+    --------
+    >>> require_convex(Score("bds"))
+    Traceback (most recent call last):
+    ...
+    bayesmend.errors.ParameterError: score='bds' is not convex in the counts: ...
+    """
+    if score.kind == "bds":
+        msg = (
+            f"{spell('score', 'bds')} is not convex in the counts: how many parent "
+            "configurations occur depends on the completion, so that neither bounds "
+            "nor filling like rows alike hold. Use "
+            f"{spell('method', 'em')}, or {spell('score', 'bdeu')}."
+        )
+        raise ParameterError(msg)
+
+
+def core_rule(score: Score, choices: NDArray[np.int32]) -> _core.ScoreRule:
+    """Return a rule as the core knows it, with what the fair prior counts."""
     return _core.ScoreRule(
         _core.ScoreKind[score.kind],
         float(score.ess),
         float(score.arc_penalty),
         float(score.support),
+        choices if score.prior == "fair" else _NO_CHOICES,
     )
+
+
+def _rules_of(
+    constraints: ConstraintsLike | ParentRules, table: IncompleteData
+) -> ParentRules:
+    if isinstance(constraints, ParentRules):
+        return constraints
+    limit = max(table.n_vars - 1, 0)
+    return Constraints.of(constraints).rules(table.names, max_parents=limit)
 
 
 def weights_of(data: IncompleteData) -> NDArray[np.float64]:

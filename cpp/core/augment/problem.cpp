@@ -89,7 +89,7 @@ void AugmentProblem::add_family(Var child, std::uint32_t mask, std::span<const V
                        .n_cells = static_cast<std::uint32_t>(n_cells),
                        .first_member = members_.size(),
                        .n_members = parents.size() + 1,
-                       .penalty = scorer_.penalty(n_cells, card, parents.size())});
+                       .penalty = scorer_.penalty(child, parents.size(), n_cells)});
   members_.insert(members_.end(), parents.begin(), parents.end());
   members_.push_back(child);
 }

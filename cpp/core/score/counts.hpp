@@ -72,6 +72,8 @@ class JointCounter {
   bool was_incomplete() const { return !missing_bits_.empty() || source_ != nullptr; }
 
   const Table& table() const { return table_; }
+  // Whether counts are those expected of a table with missing cells.
+  bool is_expected() const { return source_ != nullptr; }
   // Whether counts are real numbers.
   bool is_weighted() const { return !weights_.empty() || source_ != nullptr; }
   double total() const { return total_; }

@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::size_t kSetsPerTask = 256;
 constexpr std::size_t kMaxTableEntries = 65536;
+// Of the tables of BDs, which are many: one per number of parent configurations that occur.
+constexpr std::size_t kSparseTableEntries = 256;
+constexpr std::size_t kFamiliesPerTask = 64;
 
 // Four running sums, so that one addition need not wait for the last.
 template <class Count>
@@ -52,7 +55,7 @@ double CellTable::operator()(double count) const {
 }
 
 FamilyScorer::FamilyScorer(const JointCounter& counter, const ScoreRule& rule)
-    : counter_(counter), rule_(rule) {
+    : counter_(counter), rule_(rule), prior_(rule.choices) {
   set_row_count(counter.table().n_rows);
 }
 
@@ -71,15 +74,13 @@ double FamilyScorer::parent_pseudo_count(VariableSet parents, std::uint32_t chil
   return rule_.kind == ScoreKind::k2 ? static_cast<double>(child_card) : 0.0;
 }
 
-double FamilyScorer::penalty(double n_joint_cells, std::uint32_t child_card,
-                             std::size_t n_parents) const {
-  const double free_parameters = n_joint_cells / child_card * (child_card - 1);
-  double paid = rule_.arc_penalty * static_cast<double>(n_parents);
+double FamilyScorer::complexity(Var child, double n_joint_cells) const {
+  const std::uint32_t card = counter_.table().card[child];
+  const double free_parameters = n_joint_cells / card * (card - 1);
   if (rule_.kind == ScoreKind::bic && total() > 0.0)
-    paid += 0.5 * std::log(total()) * free_parameters;
-  if (rule_.kind == ScoreKind::aic) paid += free_parameters;
-  if (regret_) paid += regret_->added(n_joint_cells, child_card);
-  return paid;
+    return 0.5 * std::log(total()) * free_parameters;
+  if (rule_.kind == ScoreKind::aic) return free_parameters;
+  return regret_ ? regret_->added(n_joint_cells, card) : 0.0;
 }
 
 const CellTable& FamilyScorer::cell_table(double pseudo_count, double n_cells,
@@ -97,7 +98,8 @@ const CellTable& FamilyScorer::cell_table(double pseudo_count, double n_cells,
     const double n_rows = static_cast<double>(n_rows_);
     const double bound =
         counter_.is_weighted() ? 0.0 : std::min(n_rows, 1024 + 32 * n_rows / n_cells);
-    const auto n_entries = std::min(kMaxTableEntries, static_cast<std::size_t>(bound) + 1);
+    const auto n_entries = std::min(is_sparse() ? kSparseTableEntries : kMaxTableEntries,
+                                    static_cast<std::size_t>(bound) + 1);
     auto made = pseudo_count == 0.0 ? std::make_unique<CellTable>(n_entries)
                                     : std::make_unique<CellTable>(pseudo_count, n_entries);
     const std::unique_lock lock(mutex_);
@@ -127,6 +129,7 @@ double FamilyScorer::value(std::span<const double> totals, double pseudo_count, 
 }
 
 double FamilyScorer::family(Var child, VariableSet parents, Scratch& scratch) const {
+  if (is_sparse()) return sparse_family(child, parents, scratch);
   const auto card = counter_.table().card[child];
   auto& set = scratch.set;
   set.assign(parents.begin(), parents.end());
@@ -154,31 +157,80 @@ double FamilyScorer::family(Var child, VariableSet parents, Scratch& scratch) co
       given = value(counts, parent_pseudo, n_cells / card, scratch);
     });
   }
-  return joint - given - penalty(n_cells, card, parents.size()) - cost;
+  return joint - given - penalty(child, parents.size(), n_cells) - cost;
 }
 
-double FamilyScorer::superset_bound(std::uint32_t child_card, double n_parent_cells,
-                                    std::size_t n_occupied, std::size_t n_parents) const {
+double FamilyScorer::sparse_family(Var child, VariableSet parents, Scratch& scratch) const {
+  const auto card = counter_.table().card[child];
+  auto& set = scratch.set;
+  set.assign(parents.begin(), parents.end());
+  set.push_back(child);
+  const double n_cells = counter_.n_cells(set);
+  double joint = 0.0, given = 0.0, cost = 0.0, pseudo_count = 0.0;
+  const VariableSet parent_set[] = {parents}, joint_set[] = {set};
+  visit_counts(parent_set, scratch, [&](std::size_t, auto counts) {
+    pseudo_count = sparse_pseudo_count(n_occurring(counts));
+    given = value(counts, pseudo_count, n_cells / card, scratch);
+  });
+  visit_counts(joint_set, scratch, [&](std::size_t, auto counts) {
+    joint = value(counts, pseudo_count / card, n_cells, scratch);
+    cost = unsupported_cost(set, counts, scratch);
+  });
+  return joint - given - penalty(child, parents.size(), n_cells) - cost;
+}
+
+double FamilyScorer::superset_bound(Var child, std::size_t n_parents, std::size_t max_parents,
+                                    double n_cells, std::size_t n_occupied) const {
   if (rule_.arc_penalty < 0.0) return std::numeric_limits<double>::infinity();
-  const double arcs = rule_.arc_penalty * static_cast<double>(n_parents + 1);
+  const std::uint32_t card = counter_.table().card[child];
+  const double structure = rule_.arc_penalty * static_cast<double>(n_parents + 1) +
+                           prior_.least_cost(child, n_parents + 1, max_parents);
   switch (rule_.kind) {
     case ScoreKind::bdeu:
+    case ScoreKind::bds:
     case ScoreKind::k2:
       // The first row of each parent configuration is predicted with probability 1 / card, every
       // later one with at most 1, and more parents only split the configurations further.
       if (counter_.is_weighted()) break;
-      return -static_cast<double>(n_occupied) * std::log(child_card) - arcs;
+      return -static_cast<double>(n_occupied) * std::log(card) - structure;
     case ScoreKind::bic:
     case ScoreKind::aic:
     case ScoreKind::qnml:
       // The likelihood is at most 1, and one more parent at least doubles the cells: of qNML, the
       // regret of the child's states never falls with the number of parent configurations.
-      return -penalty(2.0 * n_parent_cells * child_card, child_card, n_parents + 1);
+      return -complexity(child, 2.0 * n_cells * card) - structure;
     case ScoreKind::loglik:
       break;
   }
   return std::numeric_limits<double>::infinity();
 }
+
+namespace {
+
+// Where no two families share a table.
+std::vector<double> score_one_by_one(const FamilyScorer& scorer, const FamilyBatch& families,
+                                     std::size_t n_threads, const Stop& stop) {
+  const std::size_t n_families = families.child.size();
+  const std::size_t n_tasks = (n_families + kFamiliesPerTask - 1) / kFamiliesPerTask;
+  std::vector<FamilyScorer::Scratch> scratch(
+      std::min(resolve_threads(n_threads), std::max<std::size_t>(n_tasks, 1)));
+  std::vector<double> scores(n_families);
+  const bool finished =
+      parallel_for(n_tasks, scratch.size(), stop, [&](std::size_t task, std::size_t thread) {
+        std::vector<Var> parents;
+        const std::size_t begin = task * kFamiliesPerTask;
+        const std::size_t end = std::min(n_families, begin + kFamiliesPerTask);
+        for (std::size_t f = begin; f < end; ++f) {
+          parents.assign(families.parents.begin() + families.first_parent[f],
+                         families.parents.begin() + families.first_parent[f + 1]);
+          std::ranges::sort(parents);
+          scores[f] = scorer.family(families.child[f], parents, scratch[thread]);
+        }
+      });
+  return finished ? scores : std::vector<double>{};
+}
+
+}  // namespace
 
 std::vector<double> score_families(const FamilyScorer& scorer, const FamilyBatch& families,
                                    std::size_t n_threads, const Stop& stop) {
@@ -202,6 +254,7 @@ std::vector<double> score_families(const FamilyScorer& scorer, const FamilyBatch
     const std::uint32_t tag = child_matters ? table.card[child] : 0;
     parents_of[f] = static_cast<std::uint32_t>(index.insert(parents, tag));
   }
+  if (scorer.is_sparse()) return score_one_by_one(scorer, families, n_threads, stop);
   const auto order = index.sorted();
   std::vector<double> values(index.size()), costs(index.size(), 0.0);
   const std::size_t n_tasks = (order.size() + kSetsPerTask - 1) / kSetsPerTask;
@@ -230,8 +283,7 @@ std::vector<double> score_families(const FamilyScorer& scorer, const FamilyBatch
   for (std::size_t f = 0; f < n_families; ++f) {
     const auto set = index.set(joint_of[f]);
     scores[f] = values[joint_of[f]] - values[parents_of[f]] -
-                scorer.penalty(scorer.counter().n_cells(set), table.card[families.child[f]],
-                               set.size() - 1) -
+                scorer.penalty(families.child[f], set.size() - 1, scorer.counter().n_cells(set)) -
                 costs[joint_of[f]];
   }
   return scores;

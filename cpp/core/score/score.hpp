@@ -11,19 +11,21 @@
 
 #include "core/base/parallel.hpp"
 #include "core/score/counts.hpp"
+#include "core/score/prior.hpp"
 #include "core/score/regret.hpp"
 
 namespace bayesmend {
 
-enum class ScoreKind : std::uint8_t { bdeu, k2, bic, aic, qnml, loglik };
+enum class ScoreKind : std::uint8_t { bdeu, bds, k2, bic, aic, qnml, loglik };
 
 struct ScoreRule {
   ScoreKind kind = ScoreKind::bdeu;
-  double ess = 1.0;          // equivalent sample size, BDeu only
+  double ess = 1.0;          // equivalent sample size, BDeu and BDs only
   double arc_penalty = 0.0;  // taken off for each parent
   // Taken off for each row in a cell of the joint table of child and parents of which no row that
   // shows all of them gives an example.
   double support = 0.0;
+  std::vector<ParentChoices> choices = {};  // per variable, for the fair prior; empty: no prior
 };
 
 // f(N) = log Gamma(N + a) - log Gamma(a), tabulated per pseudo-count a up to a bound that
@@ -61,10 +63,24 @@ class FamilyScorer {
     std::vector<std::uint32_t> margin;
   };
 
-  // Pseudo-count of a cell of the joint table of child and parents.
+  // Pseudo-count of a cell of the joint table of child and parents; not of BDs.
   double joint_pseudo_count(VariableSet set) const;
-  // Pseudo-count of a parent configuration, for a child with `child_card` states.
+  // Pseudo-count of a parent configuration, for a child with `child_card` states; not of BDs.
   double parent_pseudo_count(VariableSet parents, std::uint32_t child_card) const;
+  // Of BDs pseudo-counts depend on the data: how many parent configurations occur.
+  bool is_sparse() const { return rule_.kind == ScoreKind::bds; }
+  // Pseudo-count of a parent configuration under BDs; a cell of it has its share of that.
+  double sparse_pseudo_count(std::size_t n_occurring) const {
+    return rule_.ess / static_cast<double>(n_occurring > 0 ? n_occurring : 1);
+  }
+  // How many of these cells occur: hold a row, or half an expected one.
+  template <class Count>
+  std::size_t n_occurring(std::span<const Count> counts) const {
+    const double least = counter_.is_expected() ? 0.5 : 0.0;
+    std::size_t n = 0;
+    for (const auto count : counts) n += count > least;
+    return n;
+  }
 
   // Calls visit(s, counts) for each set, with counts of rows or, for weighted data, totals.
   template <class Visit>
@@ -81,16 +97,20 @@ class FamilyScorer {
                Scratch& scratch) const;
   // Score of one family; consecutive calls are fastest when their first parents agree.
   double family(Var child, VariableSet parents, Scratch& scratch) const;
-  // No superset of `parents` scores above this, where the parents show `n_occupied` of their
-  // configurations in the data; infinity where no such bound is known.
-  double superset_bound(std::uint32_t child_card, double n_parent_cells, std::size_t n_occupied,
-                        std::size_t n_parents) const;
+  // No superset with at most `max_parents` members of a set of `n_parents` parents scores above
+  // this, where these show `n_occupied` of their `n_cells` configurations in the data; infinity
+  // where no such bound is known.
+  double superset_bound(Var child, std::size_t n_parents, std::size_t max_parents, double n_cells,
+                        std::size_t n_occupied) const;
   // values[s] = the value of sets[s] under pseudo_counts[s], and costs[s] = what a family of all of
   // its variables pays for rows without an example. Best in lexicographic order.
   void set_values(std::span<const VariableSet> sets, std::span<const double> pseudo_counts,
                   Scratch& scratch, std::span<double> values, std::span<double> costs) const;
   // What a family with `n_parents` parents pays, given the cells of its joint table.
-  double penalty(double n_joint_cells, std::uint32_t child_card, std::size_t n_parents) const;
+  double penalty(Var child, std::size_t n_parents, double n_joint_cells) const {
+    return complexity(child, n_joint_cells) + rule_.arc_penalty * static_cast<double>(n_parents) +
+           prior_.cost(child, n_parents);
+  }
   // What a family pays for rows in cells without an example; `set` holds child and parents in any
   // order, `counts` what a visit gave for it. Counts of weighted tables, which the scratch lends to
   // the visit, must not be used after this.
@@ -116,6 +136,10 @@ class FamilyScorer {
   const JointCounter& counter() const { return counter_; }
 
  private:
+  // What a score takes off a likelihood for the size of its joint table.
+  double complexity(Var child, double n_joint_cells) const;
+  // The family under BDs, whose tables cannot be shared with other families.
+  double sparse_family(Var child, VariableSet parents, Scratch& scratch) const;
   // Rows, or what they weigh together.
   double total() const {
     return counter_.is_weighted() ? counter_.total() : static_cast<double>(n_rows_);
@@ -123,6 +147,7 @@ class FamilyScorer {
 
   const JointCounter& counter_;
   ScoreRule rule_;
+  FairPrior prior_;
   std::size_t n_rows_;
   std::optional<Regret> regret_;  // of qNML
   mutable std::shared_mutex mutex_;

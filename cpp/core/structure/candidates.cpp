@@ -133,6 +133,7 @@ class Exhaustive {
   struct Worker {
     FamilyScorer::Scratch joint, parents;  // two, since parents are counted while joint is in use
     std::vector<Var> family_parents;
+    std::vector<double> joint_values;  // per member of a set as the child
   };
 
   using Found = std::vector<std::pair<Var, Candidate>>;
@@ -241,25 +242,43 @@ class Exhaustive {
       if (set.size() <= max_parents_) {
         const std::size_t rank = ranks_.rank(set);
         auto& layer = layers_[set.size()];
-        layer.n_occupied[rank] = n_occupied(counts);
+        layer.n_occupied[rank] = static_cast<std::uint32_t>(scorer_.n_occurring(counts));
         for (std::size_t v = 0; v < child_cards_.size(); ++v)
           layer.values[rank * child_cards_.size() + v] = scorer_.value(
-              counts, scorer_.parent_pseudo_count(set, child_cards_[v]), n_cells, worker.joint);
+              counts, parent_pseudo_count(set, child_cards_[v], layer.n_occupied[rank]), n_cells,
+              worker.joint);
       }
       if (set.empty()) return;
+      const bool is_shared = !scorer_.is_sparse();
       const double joint =
-          scorer_.value(counts, scorer_.joint_pseudo_count(set), n_cells, worker.joint) -
-          scorer_.unsupported_cost(set, counts, worker.joint);
+          is_shared ? scorer_.value(counts, scorer_.joint_pseudo_count(set), n_cells, worker.joint)
+                    : 0.0;
+      worker.joint_values.assign(set.size(), joint);
+      if (!is_shared) value_for_each_child(set, counts, n_cells, worker);
+      const double cost = scorer_.unsupported_cost(set, counts, worker.joint);
       for (std::size_t p = 0; p < set.size(); ++p)
-        if (is_live(set, p, worker)) score_family(set, set[p], joint, n_cells, worker, found);
+        if (is_live(set, p, worker))
+          score_family(set, set[p], worker.joint_values[p] - cost, n_cells, worker, found);
     });
   }
 
+  // Under BDs the value of a joint table depends on which of its variables is the child.
   template <class Counts>
-  static std::uint32_t n_occupied(const Counts& counts) {
-    std::uint32_t n = 0;
-    for (const auto count : counts) n += count > 0;
-    return n;
+  void value_for_each_child(VariableSet set, const Counts& counts, double n_cells, Worker& worker) {
+    for (std::size_t p = 0; p < set.size(); ++p) {
+      if (!is_live(set, p, worker)) continue;
+      const auto& parents = worker.family_parents;
+      const std::uint32_t card = card_[set[p]];
+      const auto given = parent_table(parents, ranks_.rank(parents), card, worker);
+      worker.joint_values[p] = scorer_.value(
+          counts, scorer_.sparse_pseudo_count(given.n_occupied) / card, n_cells, worker.joint);
+    }
+  }
+
+  double parent_pseudo_count(VariableSet parents, std::uint32_t child_card,
+                             std::size_t n_occupied) const {
+    return scorer_.is_sparse() ? scorer_.sparse_pseudo_count(n_occupied)
+                               : scorer_.parent_pseudo_count(parents, child_card);
   }
 
   struct ParentTable {
@@ -281,9 +300,10 @@ class Exhaustive {
     if (!std::isnan(table.value)) return table;
     const VariableSet sets[] = {parents};
     scorer_.visit_counts(sets, worker.parents, [&](std::size_t, auto counts) {
-      table.n_occupied = n_occupied(counts);
-      table.value = scorer_.value(counts, scorer_.parent_pseudo_count(parents, child_card),
-                                  scorer_.counter().n_cells(parents), worker.parents);
+      table.n_occupied = static_cast<std::uint32_t>(scorer_.n_occurring(counts));
+      table.value =
+          scorer_.value(counts, parent_pseudo_count(parents, child_card, table.n_occupied),
+                        scorer_.counter().n_cells(parents), worker.parents);
     });
     return table;
   }
@@ -294,7 +314,7 @@ class Exhaustive {
     const std::size_t rank = ranks_.rank(parents);
     const ParentTable given = parent_table(parents, rank, card_[child], worker);
     const double score =
-        joint_value - given.value - scorer_.penalty(n_cells, card_[child], parents.size());
+        joint_value - given.value - scorer_.penalty(child, parents.size(), n_cells);
     double best = kMinusInfinity;
     if (!parents.empty()) {
       const auto& below = layers_[parents.size() - 1];
@@ -309,8 +329,8 @@ class Exhaustive {
     auto& layer = layers_[parents.size()];
     layer.best[rank * n_vars_ + child] = best;
     layer.closed[rank * n_vars_ + child] =
-        scorer_.superset_bound(card_[child], n_cells / card_[child], given.n_occupied,
-                               parents.size()) <= best;
+        scorer_.superset_bound(child, parents.size(), rules_.limit[child], n_cells / card_[child],
+                               given.n_occupied) <= best;
   }
 
   static void copy_without(VariableSet set, std::size_t left_out, std::vector<Var>& target) {

@@ -259,11 +259,15 @@ class Climber {
     margin.parents.assign(set.begin(), set.end() - 2);
     margin.parents.push_back(set.back());
     const double n_cells = scorer_.counter().n_cells(set);
-    return scorer_.value(counts, scorer_.joint_pseudo_count(set), n_cells, scratch) -
-           scorer_.value(std::span<const std::uint32_t>(margin.counts),
-                         scorer_.parent_pseudo_count(margin.parents, card), n_cells / card,
-                         scratch) -
-           scorer_.penalty(n_cells, card, margin.parents.size()) -
+    const std::span<const std::uint32_t> given(margin.counts);
+    const double given_pseudo = scorer_.is_sparse()
+                                    ? scorer_.sparse_pseudo_count(scorer_.n_occurring(given))
+                                    : scorer_.parent_pseudo_count(margin.parents, card);
+    const double joint_pseudo =
+        scorer_.is_sparse() ? given_pseudo / card : scorer_.joint_pseudo_count(set);
+    return scorer_.value(counts, joint_pseudo, n_cells, scratch) -
+           scorer_.value(given, given_pseudo, n_cells / card, scratch) -
+           scorer_.penalty(static_cast<Var>(child), margin.parents.size(), n_cells) -
            scorer_.unsupported_cost(set, counts, scratch);
   }
 

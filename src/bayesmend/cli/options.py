@@ -298,15 +298,24 @@ class Reading(Rows):
 class Search:
     """What network to search for, and how long."""
 
-    score: Annotated[str, option("NAME", "bdeu, k2, bic, aic, qnml or loglik.")] = (
-        _learn.score
-    )
+    score: Annotated[
+        str, option("NAME", "bdeu, bds, k2, bic, aic, qnml or loglik.")
+    ] = _learn.score
     ess: Annotated[
         float | None,
         option(
-            "X", "Equivalent sample size of bdeu, and of the parameters; 1 by default."
+            "X",
+            "Equivalent sample size of bdeu, bds and the parameters; 1 by default.",
         ),
     ] = _learn.ess
+    prior: Annotated[
+        str | None,
+        option(
+            "NAME",
+            "Structure prior: fair (k of m parents cost log C(m, k)) or uniform; "
+            "fair by default for bdeu, bds and k2.",
+        ),
+    ] = _learn.prior
     max_parents: Annotated[int, option("N", "Largest number of parents.")] = (
         _learn.max_parents
     )
@@ -337,6 +346,7 @@ class Search:
         return {
             "score": self.score,
             "ess": self.ess,
+            "prior": self.prior,
             "max_parents": self.max_parents,
             "constraints": Constraints(
                 required=[_arc("--require", text) for text in self.required or []],

@@ -37,6 +37,16 @@ class ParentRules:
     required: NDArray[np.uint8]
     limit: NDArray[np.int32]
 
+    @property
+    def choices(self) -> NDArray[np.int32]:
+        """How many parents each child may have beside those it must, and how many it must.
+
+        An array of shape (n_vars, 2).
+        """
+        required = self.required.sum(axis=1, dtype=np.int32)
+        allowed = self.allowed.sum(axis=1, dtype=np.int32)
+        return np.stack([allowed - required, required], axis=1)
+
     def holds(self, dag: Dag) -> bool:
         """Tell whether a DAG keeps the rules."""
         arcs = np.zeros_like(self.allowed)

@@ -38,7 +38,7 @@ from bayesmend.learning.empty import leave_empty_rows
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.support import told_of_support
 from bayesmend.outcome import Stopped
-from bayesmend.score import Score
+from bayesmend.score import Prior, Score
 from bayesmend.seed import Seed
 from bayesmend.structure.solve import Solver, check_solver
 
@@ -63,6 +63,7 @@ def learn(
     method: Method = "auto",
     score: Score | str = "bdeu",
     ess: float | None = None,
+    prior: Prior | None = None,
     support: float | None = None,
     max_parents: int = 3,
     locality: int | None = None,
@@ -94,7 +95,7 @@ def learn(
         sizes of the table and by a short search that is limited in work, not in time;
         em otherwise, and always when more than 100 cells and more than 5 % of all are
         missing. ``chosen`` says what it chose, why, and how to ask for a proof.
-    {score, ess, support, max_parents}
+    {score, ess, prior, support, max_parents}
     locality : int, optional
         How many cells may change at once in the local search of ``exact`` and
         ``local``; 1 by default.
@@ -154,6 +155,7 @@ def learn(
         common={
             "score": score,
             "ess": ess,
+            "prior": prior,
             "support": support,
             "max_parents": max_parents,
             "constraints": Constraints.of(constraints),

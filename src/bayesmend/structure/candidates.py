@@ -20,7 +20,7 @@ from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
 from bayesmend.graph.dag import Dag
-from bayesmend.score import FamilyScorer, Score
+from bayesmend.score import FamilyScorer, Prior, Score
 from bayesmend.structure.parents import ParentSets
 
 __all__ = ["can_score_all", "candidate_parents", "candidates_from"]
@@ -38,6 +38,7 @@ def candidate_parents(
     *,
     score: Score | str = "bdeu",
     ess: float | None = None,
+    prior: Prior | None = None,
     max_parents: int = 3,
     constraints: ConstraintsLike = None,
     search: Search = "auto",
@@ -51,7 +52,7 @@ def candidate_parents(
 
     Parameters
     ----------
-    {complete_data, score, ess, max_parents, constraints}
+    {complete_data, score, ess, prior, max_parents, constraints}
     search : {"auto", "all", "promising"}, default="auto"
         ``all``: every set within the limits, less what a bound shows to be of no use.
         ``promising``: best-first, by the score that sets would have if the
@@ -88,9 +89,15 @@ def candidate_parents(
     ):
         if value is not None:
             check_goes_with(name, value, "search", search, ("promising", "auto"))
-    scorer = FamilyScorer(data, score=score, ess=ess, n_threads=n_threads, **reading)
-    rules = Constraints.of(constraints).rules(
-        scorer.data.names, max_parents=max_parents
+    table = IncompleteData.from_table(data, **reading)
+    rules = Constraints.of(constraints).rules(table.names, max_parents=max_parents)
+    scorer = FamilyScorer(
+        table,
+        score=score,
+        ess=ess,
+        prior=prior,
+        constraints=rules,
+        n_threads=n_threads,
     )
     return candidates_from(
         scorer,

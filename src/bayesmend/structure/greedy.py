@@ -12,11 +12,12 @@ from bayesmend._clock import Clock, Progress
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
 from bayesmend.data.reading import Reading
+from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
 from bayesmend.graph.dag import Dag
 from bayesmend.outcome import Stopped
-from bayesmend.score import FamilyScorer, Score
+from bayesmend.score import FamilyScorer, Prior, Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.solution import Solution
 
@@ -32,6 +33,7 @@ def climb(
     *,
     score: Score | str = "bdeu",
     ess: float | None = None,
+    prior: Prior | None = None,
     max_parents: int = 3,
     constraints: ConstraintsLike = None,
     start: Dag | None = None,
@@ -48,7 +50,7 @@ def climb(
 
     Parameters
     ----------
-    {complete_data, score, ess, max_parents, constraints}
+    {complete_data, score, ess, prior, max_parents, constraints}
     start : Dag, optional
         Where to start; by default from the required arcs alone.
     tabu_length : int, default=20
@@ -73,9 +75,15 @@ def climb(
     Dag(8 variables, ... arcs)
     """
     progress = told(progress)
-    scorer = FamilyScorer(data, score=score, ess=ess, n_threads=n_threads, **reading)
-    rules = Constraints.of(constraints).rules(
-        scorer.data.names, max_parents=max_parents
+    table = IncompleteData.from_table(data, **reading)
+    rules = Constraints.of(constraints).rules(table.names, max_parents=max_parents)
+    scorer = FamilyScorer(
+        table,
+        score=score,
+        ess=ess,
+        prior=prior,
+        constraints=rules,
+        n_threads=n_threads,
     )
     return climb_from(
         scorer,

@@ -16,7 +16,7 @@ from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRule
 from bayesmend.graph.dag import Dag
 from bayesmend.network.network import Network
 from bayesmend.outcome import Certificate, Stopped
-from bayesmend.score import FamilyScorer, Score
+from bayesmend.score import FamilyScorer, Prior, Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.candidates import can_score_all, candidates_from
 from bayesmend.structure.greedy import RESTARTS, climb_from
@@ -53,6 +53,7 @@ def learn_structure(
     *,
     score: Score | str = "bdeu",
     ess: float | None = None,
+    prior: Prior | None = None,
     max_parents: int = 3,
     solver: Solver = "auto",
     constraints: ConstraintsLike = None,
@@ -67,7 +68,7 @@ def learn_structure(
 
     Parameters
     ----------
-    {complete_data, score, ess, max_parents}
+    {complete_data, score, ess, prior, max_parents}
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
         As in `solve`; ``greedy`` climbs directly on the data.
     {constraints}
@@ -101,10 +102,11 @@ def learn_structure(
         raise ParameterError(msg)
     table = IncompleteData.from_table(data, **reading)
     require_rows(table)
-    rule = Score.of(score, ess=ess)
+    rule = Score.of(score, ess=ess, prior=prior)
+    rules = Constraints.of(constraints).rules(table.names, max_parents=max_parents)
     found = find_structure(
-        FamilyScorer(table, score=rule, n_threads=n_threads),
-        Constraints.of(constraints).rules(table.names, max_parents=max_parents),
+        FamilyScorer(table, score=rule, constraints=rules, n_threads=n_threads),
+        rules,
         solver=solver,
         max_sets=max_sets,
         time_limit=clock.left,

@@ -26,7 +26,7 @@ from bayesmend.learning.augment.starts import list_starts, usual_starts
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.support import told_of_support
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
-from bayesmend.score import Score
+from bayesmend.score import Prior, Score
 from bayesmend.seed import Seed, as_generator
 
 __all__ = ["learn_exact"]
@@ -39,6 +39,7 @@ def learn_exact(
     *,
     score: Score | str = "bdeu",
     ess: float | None = None,
+    prior: Prior | None = None,
     support: float | None = None,
     max_parents: int = 3,
     locality: int = 1,
@@ -63,7 +64,7 @@ def learn_exact(
     ----------
     data : IncompleteData, frame, array, mapping or path
         A table with missing cells, of up to about 20 variables.
-    {score, ess, support, max_parents}
+    {score, ess, prior, support, max_parents}
     locality, restarts : int
         Of the local search that gives the first pair; see `learn_local`.
     {constraints, time_limit}
@@ -108,7 +109,7 @@ def learn_exact(
     check_program(table.n_vars)
     problem = PatternProblem.of(
         table,
-        score=Score.of(score, ess=ess, support=support),
+        score=Score.of(score, ess=ess, prior=prior, support=support),
         max_parents=max_parents,
         constraints=rules,
     )

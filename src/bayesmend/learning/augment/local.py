@@ -29,7 +29,7 @@ from bayesmend.learning.completion import checked_completion
 from bayesmend.learning.result import LearnResult, Step
 from bayesmend.learning.support import told_of_support
 from bayesmend.outcome import Certificate, Stopped
-from bayesmend.score import FamilyScorer, Score
+from bayesmend.score import FamilyScorer, Prior, Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.learn import find_structure
 from bayesmend.structure.solve import Solver, check_solver
@@ -47,6 +47,7 @@ def learn_local(
     *,
     score: Score | str = "bdeu",
     ess: float | None = None,
+    prior: Prior | None = None,
     support: float | None = None,
     max_parents: int = 3,
     locality: int = 1,
@@ -67,7 +68,7 @@ def learn_local(
     ----------
     data : IncompleteData, frame, array, mapping or path
         A table with missing cells.
-    {score, ess, support, max_parents}
+    {score, ess, prior, support, max_parents}
     locality : int, default=1
         The paper's t: the result is the best among all pairs whose completion differs
         in at most so many cells (a cell stands for that of all rows alike). Checked for
@@ -112,7 +113,7 @@ def learn_local(
     check_solver(solver)
     rules = Constraints.of(constraints)
     table = IncompleteData.from_table(data, **reading)
-    rule = Score.of(score, ess=ess, support=support)
+    rule = Score.of(score, ess=ess, prior=prior, support=support)
     problem = PatternProblem.of(
         table, score=rule, max_parents=max_parents, constraints=rules
     )
@@ -301,6 +302,7 @@ class LocalSearch:
                 problem.data,
                 problem.completed(completion),
                 score=problem.score,
+                choices=problem.rules.choices,
                 n_threads=self.n_threads,
                 shown=problem.shown,
             ),

@@ -22,7 +22,7 @@ from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.constraints import Constraints, ParentRules
 from bayesmend.graph.dag import Dag
-from bayesmend.score import Score, core_rule
+from bayesmend.score import Score, core_rule, require_convex
 
 __all__ = ["PatternProblem", "program_bytes"]
 
@@ -78,6 +78,7 @@ class PatternProblem:
         constraints: Constraints,
     ) -> PatternProblem:
         """Find the patterns of a table."""
+        require_convex(score)
         rules = constraints.rules(data.names, max_parents=max_parents)
         patterns = data.patterns()
         counts = _whole_numbers(patterns.weights, data)
@@ -160,7 +161,7 @@ class PatternProblem:
             self.data.card,
             self.codes,
             self.weight,
-            core_rule(self.score),
+            core_rule(self.score, self.rules.choices),
         )
 
 

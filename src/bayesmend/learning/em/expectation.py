@@ -15,6 +15,7 @@ from bayesmend import _core
 from bayesmend._clock import Clock
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError
+from bayesmend.graph.constraints import ParentRules
 from bayesmend.graph.dag import Dag
 from bayesmend.inference.engine import Engine
 from bayesmend.network.cpt import distributions
@@ -132,7 +133,11 @@ class Table:
         )
 
     def scorer(
-        self, holes: _core.Holes, cpts: NDArray[np.float64], score: Score
+        self,
+        holes: _core.Holes,
+        cpts: NDArray[np.float64],
+        score: Score,
+        rules: ParentRules,
     ) -> FamilyScorer:
         """Return a scorer of what a network expects of the rows compiled for it."""
         return FamilyScorer.expecting(
@@ -140,6 +145,7 @@ class Table:
             holes,
             cpts,
             score=score,
+            choices=rules.choices,
             n_threads=self._threads(holes),
             max_memory=self.engine.max_memory,
         )

@@ -28,7 +28,7 @@ from bayesmend.learning.result import LearnResult
 from bayesmend.learning.starts import check_starts
 from bayesmend.learning.support import supported_network, told_of_support
 from bayesmend.outcome import Certificate, Stopped
-from bayesmend.score import Score
+from bayesmend.score import Prior, Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.learn import learn_structure
 from bayesmend.structure.solve import Solver, check_solver
@@ -46,6 +46,7 @@ def learn_em(
     *,
     score: Score | str = "bdeu",
     ess: float | None = None,
+    prior: Prior | None = None,
     support: float | None = None,
     max_parents: int = 3,
     solver: Solver = "auto",
@@ -74,7 +75,7 @@ def learn_em(
         A table, with or without missing cells.
     score : Score or str, default="bdeu"
         The rule by which structures are compared on expected counts, or its name.
-    {ess, support, max_parents}
+    {ess, prior, support, max_parents}
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
         Finds a structure for given counts, as in `learn_structure`. ``auto`` is exact
         up to 12 variables and climbs beyond.
@@ -134,7 +135,7 @@ def learn_em(
                 remedy=f"or lower {spell('max_parents')}",
             ),
         ),
-        score=Score.of(score, ess=ess, support=support),
+        score=Score.of(score, ess=ess, prior=prior, support=support),
         rules=known.rules(table.names, max_parents=max_parents),
         solver=solver,
         hard=hard,

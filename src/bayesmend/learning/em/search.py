@@ -223,7 +223,7 @@ class Search:
         score of the structure, and what ended the fit early.
         """
         fitted = self.table.fit(dag, cpts, clock=self.clock, tol=self.tol)
-        scorer = self.table.scorer(fitted.holes, fitted.cpts, self.score)
+        scorer = self.table.scorer(fitted.holes, fitted.cpts, self.score, self.rules)
         expected = scorer.dag(dag)
         found = self._note(kind, fitted, expected)
         self._keep(found, kind, fitted)
@@ -250,7 +250,7 @@ class Search:
                 )
                 cpts = self._shrink(dag, flatten(network.dag, network.cpts).cpts)
                 expected = self.table.expect(dag, cpts)
-                scorer = self.table.scorer(expected.holes, cpts, self.score)
+                scorer = self.table.scorer(expected.holes, cpts, self.score, self.rules)
                 reached = self._note(point.kind, expected, scorer.dag(dag))
                 fitted = expected
                 if self._is_over():
@@ -295,6 +295,7 @@ class Search:
             before,
             completed,
             score=self.score,
+            choices=self.rules.choices,
             n_threads=threads,
             shown=self.shown if before is data else None,
         )

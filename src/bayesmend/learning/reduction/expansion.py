@@ -95,7 +95,9 @@ class Expansion:
     ) -> None:
         self._scope, self._rules = scope, rules
         self.variants = [variants_of(scope, v) for v in range(data.n_vars)]
-        self._tables = _VariantScorer(data, scope, self.variants, score, n_threads)
+        self._tables = _VariantScorer(
+            data, scope, self.variants, score, rules.choices, n_threads
+        )
 
     def columns_of(self, child: int, *, prune: bool) -> Iterator[Columns]:
         """Return the columns of a child, one parent set after the other.
@@ -189,12 +191,13 @@ class _VariantScorer:
         scope: Scope,
         variants: list[Variants],
         score: Score,
+        choices: NDArray[np.int32],
         n_threads: int,
     ) -> None:
         self._data, self._rows, self._variants = data, scope.rows, variants
         # Cells of variables with a single state are in no variant.
         self._codes = np.where(data.missing_mask, np.uint8(0), data.codes)
-        self._score, self._n_threads = score, n_threads
+        self._score, self._choices, self._n_threads = score, choices, n_threads
         sizes = [len(v.codes) for v in variants]
         self._offsets = offsets_of(sizes)
 
@@ -225,6 +228,7 @@ class _VariantScorer:
             self._table(owner, np.asfortranarray(self._data.codes[:, owner])),
             self._table(owner, self._filled(owner, used)),
             score=self._score,
+            choices=np.ascontiguousarray(self._choices[owner]),
             n_threads=self._n_threads,
         )
         return scorer.families(families)

@@ -39,7 +39,7 @@ from bayesmend.learning.completion import checked_completion
 from bayesmend.learning.reduction.assembly import Layout, assemble, distinct_names
 from bayesmend.learning.reduction.expansion import Expansion
 from bayesmend.learning.reduction.variants import check_columns, count_columns, scope_of
-from bayesmend.score import Score, rule_for_scores
+from bayesmend.score import Prior, Score, require_convex, rule_for_scores
 from bayesmend.structure.parents import ParentSets
 from bayesmend.structure.solution import Solution
 
@@ -312,6 +312,7 @@ def reduce_to_complete(
     *,
     score: Score | str = "bdeu",
     ess: float | None = None,
+    prior: Prior | None = None,
     support: float | None = None,
     max_parents: int = 3,
     constraints: ConstraintsLike = None,
@@ -334,7 +335,7 @@ def reduce_to_complete(
         The table. Without missing cells the result is the plain problem.
     score : Score or str, default="bdeu"
         The rule, or its name. Scores may have any sign.
-    {ess, support}
+    {ess, prior, support}
     max_parents : int, default=3
         Largest number of (original) parents.
     {constraints}
@@ -374,7 +375,8 @@ def reduce_to_complete(
     -3.753 ['row 3: b = v']
     """
     table = IncompleteData.from_table(data, **reading)
-    rule = rule_for_scores(score, ess, support)
+    rule = rule_for_scores(score, ess, prior, support)
+    require_convex(rule)
     n_threads = check_integer("n_threads", n_threads)
     rules = Constraints.of(constraints).rules(table.names, max_parents=max_parents)
     scope, near = scope_of(table, completion, locality)
