@@ -21,6 +21,7 @@ NAMES = {
     "imputation": "four networks, three mechanisms, against peers",
     "real": "real tables, 10 % of the observed cells hidden, against peers",
     "optimism": "where augmentation is too optimistic, and where not",
+    "structure": "which score finds the structure, complete and with hidden cells",
     "support": "blocks of missing cells: what a row without an example has to cost",
 }
 """Names of the experiments, each with a line about it."""

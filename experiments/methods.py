@@ -2,7 +2,7 @@
 
 All learners use BDeu with equivalent sample size 1 and at most three parents, the
 paper's k; the paper does not give its equivalent sample size. Rows without an example
-cost nothing, as in the paper.
+cost nothing and all structures are alike beforehand, as in the paper.
 """
 
 from __future__ import annotations
@@ -79,11 +79,19 @@ def solve_by(
     *,
     seed: int,
     n_threads: int,
+    prior: str = "uniform",
     support: float = 0.0,
     **options: Any,
 ) -> Answer:
     """Learn network and completion by a learner of the package, by plain BDeu."""
-    found = learn(task.data, seed=seed, n_threads=n_threads, support=support, **options)
+    found = learn(
+        task.data,
+        seed=seed,
+        n_threads=n_threads,
+        prior=prior,
+        support=support,
+        **options,
+    )
     return Answer(
         found.completed,
         found.score,

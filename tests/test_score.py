@@ -25,7 +25,7 @@ from bayesmend.score import (
 from bayesmend.structure.candidates import candidates_from
 from bayesmend.structure.greedy import climb_from
 
-KINDS = ("bdeu", "k2", "bic", "aic", "qnml", "loglik")
+KINDS = ("bdeu", "bds", "k2", "bic", "aic", "qnml", "loglik")
 
 
 def make_data(rows, card, weights=None):
@@ -71,15 +71,16 @@ def test_counts_match_a_loop_over_the_rows(family):
     st.sampled_from(KINDS),
     st.floats(1e-3, 1e3),
     st.floats(-2.0, 5.0),
+    st.sampled_from([None, "fair", "uniform"]),
 )
-def test_scores_match_their_formulas(family, kind, ess, penalty):
+def test_scores_match_their_formulas(family, kind, ess, penalty, prior):
     rows, card, child, parents = family
-    rule = Score(kind, ess=ess, arc_penalty=penalty)
+    rule = Score(kind, ess=ess, prior=prior, arc_penalty=penalty)
     found = family_score(
         make_data(rows, card), f"v{child}", [f"v{p}" for p in parents], score=rule
     )
     expected = oracle.family_score(
-        rows, card, child, parents, kind, ess, penalty=penalty
+        rows, card, child, parents, kind, ess, penalty=penalty, prior=prior
     )
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-8)
 
@@ -187,8 +188,9 @@ def test_bdeu_is_equal_within_an_equivalence_class(table, ess):
     chain = list(itertools.pairwise(names))
     forward = Dag.from_arcs(names, chain)
     backward = Dag.from_arcs(names, [(b, a) for a, b in chain])
-    assert dag_score(forward, data, ess=ess) == pytest.approx(
-        dag_score(backward, data, ess=ess), abs=1e-7
+    rule = Score("bdeu", ess=ess, prior="uniform")
+    assert dag_score(forward, data, score=rule) == pytest.approx(
+        dag_score(backward, data, score=rule), abs=1e-7
     )
 
 
@@ -215,7 +217,7 @@ def test_bdeu_is_right_to_nine_digits_for_any_ess(family, log_ess, weight):
         make_data(rows, card, weights),
         f"v{child}",
         [f"v{p}" for p in parents],
-        score=Score("bdeu", ess=ess),
+        score=Score("bdeu", ess=ess, prior="uniform"),
     )
     expected = exact_bdeu(rows, card, child, parents, ess, weight or 1.0)
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
@@ -354,6 +356,8 @@ def test_a_rule_and_options_of_its_own_do_not_go_together():
     assert Score.of("bic", support=0.5) == Score("bic", support=0.5)
     with pytest.raises(ParameterError, match=r"support=0\.5 goes with the name"):
         Score.of(Score("bic"), support=0.5)
+    with pytest.raises(ParameterError, match="prior='fair' goes with the name"):
+        Score.of(Score("bic"), prior="fair")
 
 
 def test_missing_cells_are_refused_with_their_place():
@@ -366,7 +370,7 @@ def test_missing_cells_are_refused_with_their_place():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"kind": "bge"}, "score must be one of bdeu, k2, bic, aic, qnml, loglik"),
+        ({"kind": "bge"}, "score must be one of bdeu, bds, k2, bic, aic, qnml, loglik"),
         ({"ess": 0.0}, r"ess must be a number between 1e-06 and 1e\+12. Got 0.0"),
         ({"ess": float("nan")}, "ess must be a number between"),
         ({"ess": 9e-7}, "ess must be a number between"),
@@ -374,6 +378,7 @@ def test_missing_cells_are_refused_with_their_place():
         ({"ess": 1.1e12}, "ess must be a number between"),
         ({"ess": 1e16}, "ess must be a number between"),
         ({"arc_penalty": float("inf")}, "arc_penalty must be a finite number"),
+        ({"prior": "flat"}, "prior must be one of fair, uniform. Got 'flat'"),
         ({"support": -1.0}, "support must be a finite number >= 0. Got -1.0"),
     ],
 )
@@ -421,7 +426,8 @@ def test_threads_below_zero_are_refused():
 def test_a_sample_size_that_a_score_would_ignore_is_refused(kind):
     table, dag = {"a": ["x", "y"]}, Dag(("a",), ((),))
     with pytest.raises(
-        ParameterError, match=f"ess=2 goes with score='bdeu'. Got '{kind}"
+        ParameterError,
+        match=f"ess=2 goes with score='bdeu' or score='bds'. Got '{kind}",
     ):
         dag_score(dag, table, score=kind, ess=2)
     with pytest.raises(ParameterError, match="ess=2 goes with score='bdeu'"):

@@ -16,7 +16,7 @@ from experiments.design import Answer, Experiment, Method, Setting, Task
 from experiments.hiding import hide_share_of_value, pick_columns
 
 # Plain BDeu, as the targets were set for.
-SUPPORT = 0.0
+PRIOR, SUPPORT = "uniform", 0.0
 
 
 @dataclass(frozen=True)
@@ -128,6 +128,7 @@ def exact(task, *, seed, n_threads, time_limit):
     """Branch and bound, local search included."""
     found = learn_exact(
         task.data,
+        prior=PRIOR,
         support=SUPPORT,
         time_limit=time_limit,
         seed=seed,
@@ -162,6 +163,7 @@ def local(task, *, seed, n_threads, time_limit, solver="auto"):
     """t-local search, t = 1, default restarts."""
     found = learn_local(
         task.data,
+        prior=PRIOR,
         support=SUPPORT,
         solver=solver,
         time_limit=time_limit,
@@ -175,7 +177,7 @@ def enumerate_all(task, *, seed, n_threads, time_limit):
     """Every completion of the patterns with its best structure, in the same core."""
     problem = PatternProblem.of(
         task.data,
-        score=Score("bdeu", support=SUPPORT),
+        score=Score("bdeu", prior=PRIOR, support=SUPPORT),
         max_parents=3,
         constraints=Constraints(),
     )
@@ -191,7 +193,7 @@ def enumerate_all(task, *, seed, n_threads, time_limit):
 
 def reduce(task, *, seed, n_threads, time_limit):
     """The paper's reduction, solved as an integer programme."""
-    reduction = reduce_to_complete(task.data, support=SUPPORT)
+    reduction = reduce_to_complete(task.data, prior=PRIOR, support=SUPPORT)
     found = solve_reduction(reduction, solver="ilp", time_limit=time_limit, seed=seed)
     extra = {"is_proven": found.status == "optimal", "columns": reduction.n_columns}
     return Answer(score=found.score, status=found.status, extra=extra)

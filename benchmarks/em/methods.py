@@ -28,7 +28,9 @@ def distance(task, dag):
 def learn_complete(task, *, seed, n_threads, cap):
     """Greedy search on the table before cells were hidden."""
     full = solve_complete(task, seed=seed, n_threads=n_threads).completed
-    found = learn_structure(full, solver="greedy", seed=seed, n_threads=n_threads)
+    found = learn_structure(
+        full, prior="uniform", solver="greedy", seed=seed, n_threads=n_threads
+    )
     extra = {"distance": distance(task, found.dag), "seconds": found.seconds}
     return Answer(extra=extra)
 

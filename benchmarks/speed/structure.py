@@ -16,13 +16,16 @@ from benchmarks.peers import MAX_PARENTS, ask_peer, coded_frame
 from benchmarks.table import print_table
 from benchmarks.timing import timed
 
+PRIOR = "uniform"  # what the peers know
 PEERS = ("pyAgrum greedy", "pyAgrum tabu", "pgmpy hill climb")
 
 
 def greedy_from_frame(data):
     """Our seconds and score, from the same kind of data frame the peers get."""
     frame = coded_frame(data.codes, data.names, data.card)
-    seconds, found = timed(lambda: climb(IncompleteData.from_table(frame), seed=1))
+    seconds, found = timed(
+        lambda: climb(IncompleteData.from_table(frame), prior=PRIOR, seed=1)
+    )
     return seconds, found.score
 
 
@@ -31,7 +34,7 @@ def peer_result(name, data, cap):
     if isinstance(found, str):
         return found, None
     dag = Dag.from_arcs(data.names, found["arcs"])
-    return found["seconds"], dag_score(dag, data)
+    return found["seconds"], dag_score(dag, data, prior=PRIOR)
 
 
 def mean_row(name, instance, n_rows, results):
@@ -72,7 +75,7 @@ def compare_auto(samples):
     rows = []
     for seed in samples:
         data = load_sample("alarm", 1000, seed=seed)
-        found = learn_structure(data, max_parents=MAX_PARENTS, seed=1)
+        found = learn_structure(data, prior=PRIOR, max_parents=MAX_PARENTS, seed=1)
         rows.append(
             (seed, found.solver, found.status, f"{found.score:.4f}", found.seconds)
         )
@@ -90,7 +93,11 @@ def compare_exact(cap):
             states=whole.states[:n_vars],
         )
         found = learn_structure(
-            data, max_parents=MAX_PARENTS, solver=solve_subsets, seed=1
+            data,
+            prior=PRIOR,
+            max_parents=MAX_PARENTS,
+            solver=solve_subsets,
+            seed=1,
         )
         rows.append((n_vars, "bayesmend subsets", found.seconds, f"{found.score:.3f}"))
         if n_vars == 16:
@@ -110,10 +117,15 @@ def compare_large(instances, limit, cap):
     for instance in instances:
         data = load_sample(instance, 5000, seed=1)
         size = (instance, data.n_vars)
-        seconds, climbed = timed(lambda d=data: climb(d, seed=1))
+        seconds, climbed = timed(lambda d=data: climb(d, prior=PRIOR, seed=1))
         rows.append((*size, "bayesmend greedy", seconds, f"{climbed.score:.1f}"))
         found = learn_structure(
-            data, solver="order", max_parents=MAX_PARENTS, time_limit=limit, seed=1
+            data,
+            prior=PRIOR,
+            solver="order",
+            max_parents=MAX_PARENTS,
+            time_limit=limit,
+            seed=1,
         )
         rows.append((*size, "bayesmend order", found.seconds, f"{found.score:.1f}"))
         for name in PEERS:

@@ -171,6 +171,11 @@ def _learned(answer: Answer) -> Network:
         return answer.network
     assert answer.completed is not None
     found = learn_structure(
-        answer.completed, max_parents=MAX_PARENTS, solver="order", seed=0, n_threads=1
+        answer.completed,
+        prior="uniform",
+        max_parents=MAX_PARENTS,
+        solver="order",
+        seed=0,
+        n_threads=1,
     )
     return Network.fit(found.dag, answer.completed, estimate="posterior")

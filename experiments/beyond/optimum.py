@@ -197,6 +197,7 @@ class _Key:
 def _solved(key: _Key, time_limit: float) -> LearnResult:
     return learn_exact(
         key.data,
+        prior="uniform",
         support=0.0,
         max_parents=MAX_PARENTS,
         time_limit=time_limit,

@@ -172,6 +172,7 @@ def solve_supported(
     found = learn(
         task.data,
         method=method,  # type: ignore[arg-type]
+        prior="uniform",
         seed=seed,
         n_threads=n_threads,
         **options,

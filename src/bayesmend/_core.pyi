@@ -147,20 +147,25 @@ class ScoreKind(enum.Enum):
 
     bdeu = 0
 
-    k2 = 1
+    bds = 1
 
-    bic = 2
+    k2 = 2
 
-    aic = 3
+    bic = 3
 
-    qnml = 4
+    aic = 4
 
-    loglik = 5
+    qnml = 5
+
+    loglik = 6
 
 class ScoreRule:
     """How families are scored."""
 
-    def __init__(self, kind: ScoreKind, ess: float, arc_penalty: float, support: float) -> None: ...
+    def __init__(self, kind: ScoreKind, ess: float, arc_penalty: float, support: float, choices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Choices: per variable how many parents it may have and how many it must, for the fair prior; of no length for no prior.
+        """
 
 class ShownCells:
     """

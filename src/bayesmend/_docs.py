@@ -26,6 +26,12 @@ constraints : Constraints or mapping, optional
 ess : float, optional
     Equivalent sample size, 1 by default; a `Score` has its own.
 """,
+    "gap": """\
+gap : float, optional
+    Stop when no structure can be more than so many nats better; for ``auto`` and
+    ``ilp``. By default 0: a proof. ``auto`` gives it up when at most 1 nat is left
+    after a hundred rounds of cutting planes, or when it comes closer too slowly.
+""",
     "max_memory": """\
 max_memory : float, default=2**30
     Bytes that the tables of exact inference may take.

@@ -1,7 +1,7 @@
 """What a family is worth: BDeu, BDs, K2, BIC, AIC, qNML and log-likelihood.
 
 All scores are natural logs, higher is better, and a score of a DAG is the sum over its
-families (a child and its parents). Beside the usual symbols: ``r_i`` is ``card[i]``,
+families (a child and its parents). Symbols are the usual ones: ``r_i`` is ``card[i]``,
 ``q_i`` the number of parent configurations, ``N_ijk`` is ``counts[j, k]``. Where the data
 decide what a score is made of (BDs counts the parent configurations that occur), it is no
 longer convex in the counts, and learning by augmentation cannot take it.
@@ -288,7 +288,7 @@ class FamilyScorer:
         completed: IncompleteData,
         *,
         score: Score,
-        choices: NDArray[np.int32],
+        choices: NDArray[np.int32] | None = None,
         n_threads: int = 0,
         shown: _core.ShownCells | None = None,
     ) -> FamilyScorer:
@@ -302,8 +302,9 @@ class FamilyScorer:
             The same without missing cells.
         score : Score
             The rule; its `support` is for cells that no row of `data` shows.
-        choices : ndarray of shape (n_vars, 2)
-            Of what the fair prior counts, as `ParentRules.choices`.
+        choices : ndarray of shape (n_vars, 2), optional
+            What the fair prior counts, as `ParentRules.choices`; without constraints
+            all others.
         n_threads : int, default=0
             Number of threads; 0 means one per core.
         shown : ShownCells, optional
@@ -325,7 +326,7 @@ class FamilyScorer:
             completed.codes.T,
             completed.card,
             weights_of(completed),
-            core_rule(score, choices),
+            core_rule(score, _or_free(choices, data)),
             missing_flags(data) if score.support > 0 else _NOTHING_MISSING,
             shown,
         )
@@ -340,7 +341,7 @@ class FamilyScorer:
         cpts: NDArray[np.float64],
         *,
         score: Score,
-        choices: NDArray[np.int32],
+        choices: NDArray[np.int32] | None = None,
         max_memory: float,
         n_threads: int = 0,
     ) -> FamilyScorer:
@@ -356,8 +357,9 @@ class FamilyScorer:
             The probabilities of the network, flat.
         score : Score
             The rule.
-        choices : ndarray of shape (n_vars, 2)
-            Of what the fair prior counts, as `ParentRules.choices`.
+        choices : ndarray of shape (n_vars, 2), optional
+            What the fair prior counts, as `ParentRules.choices`; without constraints
+            all others.
         {n_threads}
         max_memory : float
             Bytes for posteriors; those that do not fit are computed anew.
@@ -369,7 +371,7 @@ class FamilyScorer:
         scorer.core = _core.Scorer.expecting(
             holes,
             cpts,
-            core_rule(score, choices),
+            core_rule(score, _or_free(choices, data)),
             scorer.n_threads,
             float(max_memory),
         )
@@ -493,9 +495,7 @@ def score_families(
         families = Families.from_pairs(
             resolve_family(table, *_check_pair(pair)) for pair in named
         )
-    scorer = FamilyScorer(
-        table, score=score, ess=ess, prior=prior, n_threads=n_threads
-    )
+    scorer = FamilyScorer(table, score=score, ess=ess, prior=prior, n_threads=n_threads)
     return scorer.families(families)
 
 
@@ -606,7 +606,7 @@ def rule_for_scores(
     >>> rule_for_scores("bic", 2.0)
     Traceback (most recent call last):
     ...
-    bayesmend.errors.ParameterError: ess=2 goes with score='bdeu' or score='bds'. Got ...
+    bayesmend.errors.ParameterError: ess=2 goes with score='bdeu' or score='bds'. ...
     """
     rule = Score.of(score, ess=ess, prior=prior, support=support)
     if ess is not None:
@@ -652,6 +652,12 @@ def _rules_of(
         return constraints
     limit = max(table.n_vars - 1, 0)
     return Constraints.of(constraints).rules(table.names, max_parents=limit)
+
+
+def _or_free(
+    choices: NDArray[np.int32] | None, table: IncompleteData
+) -> NDArray[np.int32]:
+    return _rules_of(None, table).choices if choices is None else choices
 
 
 def weights_of(data: IncompleteData) -> NDArray[np.float64]:

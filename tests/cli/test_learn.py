@@ -187,7 +187,18 @@ def test_options_reach_the_search_and_the_result(holed, tmp_path):
     out = tmp_path / "out"
     ok(
         *("learn", holed, "--out", out, "--method", "exact", "--score", "bic"),
-        *("--ess", 2, "--support", 0.05, "--max-parents", 2, "--locality", 2),
+        *(
+            "--ess",
+            2,
+            "--prior",
+            "fair",
+            "--support",
+            0.05,
+            "--max-parents",
+            2,
+            "--locality",
+            2,
+        ),
         *("--restarts", 1),
         *("--require", "asia,xray", "--forbid", "lung,tub", "--gap", 0.5),
         *("--tier", "asia,smoke", "--tier", "lung", "--time-limit", 20),
@@ -199,6 +210,7 @@ def test_options_reach_the_search_and_the_result(holed, tmp_path):
         "method": "exact",
         "score": "bic",
         "ess": 2.0,
+        "prior": "fair",
         "support": 0.05,
         "max_parents": 2,
         "locality": 2,
@@ -238,7 +250,7 @@ def test_every_structure_solver_serves_the_local_search(solver, holed, tmp_path)
         ),
         (
             ("--score", "mdl"),
-            "--score must be one of bdeu, k2, bic, aic, qnml, log",
+            "--score must be one of bdeu, bds, k2, bic, aic, qnml",
         ),
         (("--ess", "0"), "--ess must be a number between 1e-06 and 1e+12."),
         (("--max-parents", "-1"), "--max-parents must be an integer >= 0."),

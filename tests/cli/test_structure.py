@@ -52,14 +52,16 @@ def test_options_reach_the_search_and_the_report(asia, tmp_path):
         *("--solver", "greedy", "--score", "bic", "--max-parents", 2, "--seed", 3),
         *("--require", "smoke,xray", "--require", "asia,xray", "--forbid", "lung,tub"),
         *("--tier", "asia,smoke", "--tier", "lung", "--time-limit", 20, "--threads", 1),
-        *("--ess", 2),
+        *("--ess", 2, "--prior", "fair"),
     )
     report = json.loads((out / "result.json").read_text())
     assert report["options"] == READ_BY_DEFAULT | {
         "file": str(asia),
         "solver": "greedy",
+        "gap": None,
         "score": "bic",
         "ess": 2.0,
+        "prior": "fair",
         "max_parents": 2,
         "required": [["smoke", "xray"], ["asia", "xray"]],
         "forbidden": [["lung", "tub"]],
@@ -160,7 +162,7 @@ def test_an_arc_is_a_pair(option, asia, tmp_path):
         ),
         (
             ("--score", "mdl"),
-            "--score must be one of bdeu, k2, bic, aic, qnml, log",
+            "--score must be one of bdeu, bds, k2, bic, aic, qnml",
         ),
         (("--ess", "0"), "--ess must be a number between 1e-06 and 1e+12."),
         (("--max-parents", "-1"), "--max-parents must be an integer >= 0."),

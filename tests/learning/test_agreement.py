@@ -47,7 +47,12 @@ CASES = {
     "auto, many cells": (lambda: asia(300, 0.2), {}, {LOCAL}, {NOTHING}),
     "auto, wide": (lambda: wide(24, 0.01), {"restarts": 0}, {LOCAL}, {NOTHING}),
     "auto, complete": (lambda: asia(80, 0), {}, {OPTIMAL}, {NOTHING}),
-    "auto, wide and complete": (lambda: wide(24, 0), {}, {BOUNDED}, {NOTHING}),
+    "auto, wide and complete": (
+        lambda: wide(24, 0),
+        {"prior": "uniform"},
+        {BOUNDED},
+        {NOTHING},
+    ),
     "auto, empty rows": (with_empty_rows, {}, {OPTIMAL, LOCAL}, {NOTHING}),
     "auto, hardly any time": (
         lambda: wide(14, 0.04),

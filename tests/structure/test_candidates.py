@@ -13,13 +13,14 @@ from bayesmend.errors import DataError, ParameterError
 from bayesmend.structure import candidate_parents
 from bayesmend.structure.candidates import can_score_all
 
-KINDS = ("bdeu", "k2", "bic", "aic", "qnml", "loglik")
+KINDS = ("bdeu", "bds", "k2", "bic", "aic", "qnml", "loglik")
 
 
-def scored(rows, card, child, sets, kind, *, ess=1.0, weights=None, penalty=0.0):
+def scored(rows, card, child, sets, rule, choices, *, weights=None):
     return {
         members: oracle.family_score(
-            rows, card, child, members, kind, ess, weights=weights, penalty=penalty
+            *(rows, card, child, members, rule.kind, rule.ess, weights),
+            *(rule.arc_penalty, rule.prior, choices),
         )
         for members in sets
     }
@@ -29,19 +30,10 @@ def check_against_brute_force(found, rows, card, limit, rule, *, weights=None, *
     """Sets clearly better than their subsets are there, clearly worse ones are not."""
     forbidden, required = given.get("forbidden", {}), given.get("required", {})
     for child in range(len(card)):
-        sets = oracle.candidate_sets(
-            len(card), child, limit, forbidden.get(child, ()), required.get(child, ())
-        )
-        scores = scored(
-            rows,
-            card,
-            child,
-            sets,
-            rule.kind,
-            ess=rule.ess,
-            weights=weights,
-            penalty=rule.arc_penalty,
-        )
+        must_not, must = forbidden.get(child, ()), required.get(child, ())
+        sets = oracle.candidate_sets(len(card), child, limit, must_not, must)
+        choices = len(card) - 1 - len(must_not) - len(must), len(must)
+        scores = scored(rows, card, child, sets, rule, choices, weights=weights)
         listed = {members: score for score, members in found.of(child)}
         assert oracle.worthwhile(scores, 1e-7) <= set(listed)
         assert set(listed) <= oracle.worthwhile(scores, -1e-7)
@@ -56,10 +48,11 @@ def check_against_brute_force(found, rows, card, limit, rule, *, weights=None, *
     st.integers(0, 4),
     st.floats(0.01, 100),
     st.sampled_from([0.0, 0.7, -0.7]),
+    st.sampled_from(["fair", "uniform"]),
 )
-def test_all_candidates_equal_brute_force(table, kind, limit, ess, penalty):
+def test_all_candidates_equal_brute_force(table, kind, limit, ess, penalty, prior):
     rows, card = table
-    rule = Score(kind, ess=ess, arc_penalty=penalty)
+    rule = Score(kind, ess=ess, prior=prior, arc_penalty=penalty)
     found = candidate_parents(
         table_of(rows, card), score=rule, max_parents=limit, search="all"
     )
@@ -233,7 +226,7 @@ def test_auto_scores_everything_where_that_is_quick():
         ({"search": "all", "max_sets": 9}, "max_sets=9 goes with search='promising'"),
         ({"search": "all", "time_limit": 1}, "time_limit=1 goes with search='promi"),
         ({"max_parents": -1}, "max_parents must be an integer >= 0"),
-        ({"score": "mdl"}, "score must be one of bdeu, k2, bic, aic, qnml, loglik"),
+        ({"score": "mdl"}, "score must be one of bdeu, bds, k2, bic, aic, qnml, log"),
         ({"ess": 0}, "ess must be a number between 1e-06 and"),
         ({"n_threads": -1}, "n_threads must be an integer >= 0"),
     ],

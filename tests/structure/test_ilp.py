@@ -105,6 +105,19 @@ def test_bounds_bracket_the_optimum_when_stopped_early(seed):
         assert early.status == "optimal" or stopped in {"time", "nodes"}
 
 
+def test_without_patience_a_search_that_is_slow_ends_with_a_gap():
+    sets = parent_sets(hard_lists(12, 3, 40))
+    best = solve_ilp(sets, seed=0)
+    assert best.detail["n_rounds"] > 1
+    hasty, patient = (solve_ilp(sets, seed=0, patience=n) for n in (1, 10**6))
+    assert "ended" not in best.detail
+    assert "ended" not in patient.detail
+    assert "too slowly for a proof" in hasty.detail["ended"]
+    assert (hasty.certificate, hasty.stopped) == ("bounded", "nothing")
+    assert hasty.score <= best.score + 1e-6 <= hasty.bound + 2e-6
+    assert patient.score == best.score
+
+
 def test_a_gap_ends_the_search_early():
     sets = parent_sets(hard_lists(14, 1))
     best, loose = solve_ilp(sets, seed=0), solve_ilp(sets, seed=0, gap=20.0)
@@ -184,6 +197,7 @@ def test_small_differences_between_large_scores_count():
         ({"time_limit": -1}, "time_limit must be"),
         ({"time_limit": math.nan}, "time_limit must be"),
         ({"gap": -1.0}, "gap must be"),
+        ({"patience": 0}, "patience must be an integer >= 1. Got 0"),
         ({"node_limit": 0}, "node_limit must be"),
         ({"seed": -1}, "seed must be"),
     ],

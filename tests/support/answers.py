@@ -27,9 +27,17 @@ from bayesmend.formats.jkl import read_jkl, write_jkl
 # The interface, by name.
 
 
-def plain(options):
-    """The record knows of no cost of rows without an example."""
+def uniform(options):
+    """The record knows of no prior over parent sets."""
     if isinstance(options.get("score"), bm.Score):
+        return {**options, "score": replace(options["score"], prior="uniform")}
+    return {**options, "prior": "uniform"}
+
+
+def plain(options):
+    """Nor of a cost of rows without an example."""
+    options = uniform(options)
+    if "prior" not in options:
         return {**options, "score": replace(options["score"], support=0.0)}
     return {**options, "support": 0.0}
 
@@ -51,7 +59,7 @@ def learn_em(data, *, restarts=10, **options):
 
 
 def learn_structure(data, **options):
-    return bm.learn_structure(data, **options)
+    return bm.learn_structure(data, **uniform(options))
 
 
 def solve(parent_sets, **options):
@@ -59,7 +67,7 @@ def solve(parent_sets, **options):
 
 
 def candidates(data, *, search="auto", **options):
-    return bm.structure.candidate_parents(data, search=search, **options)
+    return bm.structure.candidate_parents(data, search=search, **uniform(options))
 
 
 def reduce_to_complete(data, **options):
@@ -71,15 +79,15 @@ def solve_reduction(reduction, **options):
 
 
 def dag_score(dag, data, **options):
-    return bm.dag_score(dag, data, **options)
+    return bm.dag_score(dag, data, **uniform(options))
 
 
 def family_score(data, child, parents, **options):
-    return bm.score.family_score(data, child, parents, **options)
+    return bm.score.family_score(data, child, parents, **uniform(options))
 
 
 def score_families(data, families, **options):
-    return bm.score.score_families(data, families, **options)
+    return bm.score.score_families(data, families, **uniform(options))
 
 
 def family_counts(data, child, parents):

@@ -56,6 +56,11 @@ def same_grouping(rows, group):
 
 # --- family counts and scores ---------------------------------------------------------
 
+USUAL_PRIOR = {
+    **dict.fromkeys(("bdeu", "bds", "k2"), "fair"),
+    **dict.fromkeys(("bic", "aic", "qnml", "loglik"), "uniform"),
+}
+
 
 def family_counts(rows, card, child, parents, weights=None):
     """counts[j][k] by looping; the first parent varies fastest along j."""
@@ -70,14 +75,34 @@ def family_counts(rows, card, child, parents, weights=None):
     return counts
 
 
-def family_score(rows, card, child, parents, kind, ess=1.0, weights=None, penalty=0.0):
-    """The textbook formula of each score, term by term."""
+def family_score(
+    rows,
+    card,
+    child,
+    parents,
+    kind,
+    ess=1.0,
+    weights=None,
+    penalty=0.0,
+    prior=None,
+    choices=None,
+):
+    """The textbook formula of each score, term by term.
+
+    `choices` are the numbers of parents that the child may have beside those it must,
+    and of those it must; without constraints all the others and none.
+    """
     counts = family_counts(rows, card, child, parents, weights)
     total = sum(map(sum, counts))
-    paid = penalty * len(parents)
+    paid = penalty * len(parents) + prior_cost(
+        kind, prior, len(parents), choices or (len(card) - 1, 0)
+    )
     if kind in ("bdeu", "k2"):
         cell = 1.0 if kind == "k2" else ess / (len(counts) * card[child])
         return _dirichlet(counts, cell) - paid
+    if kind == "bds":
+        n_occurring = sum(1 for row in counts if sum(row) > 0) or 1
+        return _dirichlet(counts, ess / (n_occurring * card[child])) - paid
     likelihood = sum(n * math.log(n / sum(row)) for row in counts for n in row if n > 0)
     if kind == "qnml":
         joint = regret(len(counts) * card[child], total)
@@ -85,6 +110,14 @@ def family_score(rows, card, child, parents, kind, ess=1.0, weights=None, penalt
     free = len(counts) * (card[child] - 1)
     price = {"loglik": 0.0, "aic": 1.0, "bic": math.log(total) / 2 if total else 0.0}
     return likelihood - price[kind] * free - paid
+
+
+def prior_cost(kind, prior, n_parents, choices):
+    """What a parent set of this size costs: log of how many of the size there are."""
+    if (prior or USUAL_PRIOR[kind]) == "uniform":
+        return 0.0
+    n_optional, n_required = choices
+    return math.log(math.comb(n_optional, n_parents - n_required))
 
 
 def unsupported(rows, completed, members, weights=None):
@@ -116,9 +149,13 @@ def supported_score(
     weights=None,
     penalty=0.0,
     support=0.0,
+    prior=None,
+    choices=None,
 ):
     """The score of a completed family less `support` a row without an example."""
-    plain = family_score(completed, card, child, parents, kind, ess, weights, penalty)
+    plain = family_score(
+        *(completed, card, child, parents, kind, ess, weights, penalty, prior, choices)
+    )
     return plain - support * unsupported(rows, completed, (child, *parents), weights)
 
 
@@ -1044,12 +1081,14 @@ def best_pair(
     penalty=0.0,
     weights=None,
     support=0.0,
+    prior=None,
+    choices=None,
     completed_tables=None,
 ):
     """(score, parents, completed) of a best structure with completion.
 
     Families are scored once for each completion of their own cells. `allowed` tells
-    whether a child may have a parent set.
+    whether a child may have a parent set, `choices` what the prior counts of a child.
     """
     n_vars, known, best = len(card), {}, (-math.inf, None, None)
     cells = missing_cells(rows)
@@ -1072,7 +1111,8 @@ def best_pair(
                 if key not in known:
                     known[key] = supported_score(
                         *(rows, completed, card, child, parents, kind, ess),
-                        *(weights, penalty, support),
+                        *(weights, penalty, support, prior),
+                        None if choices is None else choices[child],
                     )
                 mine[frozenset(parents)] = known[key]
             families.append(mine)
@@ -1089,7 +1129,9 @@ def completions_within(rows, card, base, most):
             yield completed
 
 
-def reduction(rows, card, max_parents, kind, ess=1.0, *, near=None, support=0.0):
+def reduction(
+    rows, card, max_parents, kind, ess=1.0, *, near=None, support=0.0, prior=None
+):
     """The paper's transformation: {variable: {parents: score}}, lambda left as None.
 
     Original variables are 0 .. m - 1; the artificial variable of state j of cell (u, i)
@@ -1108,7 +1150,9 @@ def reduction(rows, card, max_parents, kind, ess=1.0, *, near=None, support=0.0)
                     continue
                 which = {(u, i, completed[u][i]) for u, i in cells if i in family}
                 score = supported_score(
-                    rows, completed, card, child, parents, kind, ess, support=support
+                    *(rows, completed, card, child, parents, kind, ess),
+                    support=support,
+                    prior=prior,
                 )
                 candidates[child][frozenset({*parents, *which})] = score
     for u, i in cells:

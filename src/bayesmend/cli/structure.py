@@ -25,6 +25,14 @@ def structure(
         str,
         option("NAME", "auto, subsets or ilp (exact), order or greedy (heuristic)."),
     ] = _default.solver,
+    gap: Annotated[
+        float | None,
+        option(
+            "NATS",
+            "Stop when no structure can be more than so much better; by default auto "
+            "decides whether to go on for a proof, and ilp does.",
+        ),
+    ] = _default.gap,
     search: Search,
     reading: Reading,
 ) -> None:
@@ -36,12 +44,17 @@ def structure(
     folder.check(_OUTPUTS)
     arguments = search.arguments()
     data = reading.table()
-    result = learn_structure(data, solver=solver, **arguments)
+    result = learn_structure(data, solver=solver, gap=gap, **arguments)
     facts = {
         **result.to_dict(),
         "n_rows": data.n_rows,
         **reading_facts(data),
-        "options": {"solver": solver, **search.to_dict(), **reading.to_dict()},
+        "options": {
+            "solver": solver,
+            "gap": gap,
+            **search.to_dict(),
+            **reading.to_dict(),
+        },
         "version": __version__,
     }
     network = render_bif(result.network)

@@ -39,7 +39,7 @@ class ParentRules:
 
     @property
     def choices(self) -> NDArray[np.int32]:
-        """How many parents each child may have beside those it must, and how many it must.
+        """How many parents each child may have beside those it must, and these.
 
         An array of shape (n_vars, 2).
         """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ def solve_ilp(
     time_limit: float | None = None,
     gap: float = 0.0,
     node_limit: int | None = None,
+    patience: int | None = None,
     start: Dag | None = None,
     seed: Seed = None,
     n_threads: int = 0,
@@ -53,6 +54,11 @@ def solve_ilp(
         Stop as soon as bound minus score is at most this, in nats.
     node_limit : int, optional
         Nodes of the branch-and-bound tree after which to stop.
+    patience : int, optional
+        Rounds of cutting planes that a proof is worth. From then on the search ends
+        where at most 1 nat is left between bound and score, or where the later half of
+        the rounds has closed less than a tenth of what is left; ``detail["ended"]``
+        says so. Without it the search goes on.
     start : Dag, optional
         A DAG made of candidates to start from.
     seed : int, Generator or None
@@ -81,7 +87,7 @@ def solve_ilp(
     ((('b', 'a'),), -6.0, 'optimal')
     """
     progress = told(progress)
-    _check(time_limit, gap, node_limit)
+    _check(time_limit, gap, node_limit, patience)
     begun = time.perf_counter()
     run = _Run(parent_sets, begun, math.inf if time_limit is None else time_limit)
     run.report = progress
@@ -92,11 +98,14 @@ def solve_ilp(
     if run.is_interrupted:
         return run.solution(0.0, Stopped.INTERRUPT, {})
     try:
-        outcome = run.minimise(max(gap, TOLERANCE / 2), node_limit)
+        outcome = run.minimise(max(gap, TOLERANCE / 2), node_limit, patience)
     except KeyboardInterrupt:
         return run.solution(0.0, Stopped.INTERRUPT, {})
     run.chosen = outcome.chosen
-    return run.solution(outcome.loss_bound, outcome.stopped, outcome.counts)
+    detail: dict[str, Any] = dict(outcome.counts)
+    if outcome.has_stalled:
+        detail["ended"] = "little was left, or the bound rose too slowly for a proof"
+    return run.solution(outcome.loss_bound, outcome.stopped, detail)
 
 
 class _Run:
@@ -133,7 +142,9 @@ class _Run:
     def is_proven(self, loss_bound: float) -> bool:
         return self.problem.loss_of(self.chosen) - loss_bound <= TOLERANCE
 
-    def minimise(self, gap: float, node_limit: int | None) -> Minimum:
+    def minimise(
+        self, gap: float, node_limit: int | None, patience: int | None
+    ) -> Minimum:
         try:
             from bayesmend.structure import scip
         except ImportError as error:
@@ -142,7 +153,7 @@ class _Run:
         return scip.minimise(
             self.problem,
             self.chosen,
-            scip.Limits(self.deadline, gap, node_limit),
+            scip.Limits(self.deadline, gap, node_limit, patience),
             seed=self.seed,
             report=None if self.report is None else self._report,
         )
@@ -157,7 +168,7 @@ class _Run:
         return math.fsum(self.problem.scores[self.problem.offsets[:-1]].tolist())
 
     def solution(
-        self, loss_bound: float, stopped: Stopped, counts: dict[str, int]
+        self, loss_bound: float, stopped: Stopped, told: dict[str, Any]
     ) -> Solution:
         numbers = self.problem.numbers[self.chosen]
         dag = Dag(self.sets.names, tuple(self.sets.members_of(int(c)) for c in numbers))
@@ -174,13 +185,20 @@ class _Run:
             stopped=stopped,
             solver="ilp",
             seconds=time.perf_counter() - self.begun,
-            detail={"candidates_left": len(self.problem.scores), **counts},
+            detail={"candidates_left": len(self.problem.scores), **told},
         )
 
 
-def _check(time_limit: float | None, gap: float, node_limit: int | None) -> None:
+def _check(
+    time_limit: float | None,
+    gap: float,
+    node_limit: int | None,
+    patience: int | None,
+) -> None:
     if time_limit is not None:
         check_number("time_limit", time_limit, unit="seconds", least=0)
     check_number("gap", gap, unit="nats", least=0)
     if node_limit is not None:
         check_integer("node_limit", node_limit, 1)
+    if patience is not None:
+        check_integer("patience", patience, 1)

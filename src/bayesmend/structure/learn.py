@@ -15,14 +15,14 @@ from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
 from bayesmend.graph.dag import Dag
 from bayesmend.network.network import Network
-from bayesmend.outcome import Certificate, Stopped
+from bayesmend.outcome import TOLERANCE, Certificate, Stopped
 from bayesmend.score import FamilyScorer, Prior, Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.candidates import can_score_all, candidates_from
 from bayesmend.structure.greedy import RESTARTS, climb_from
 from bayesmend.structure.parents import ParentSets
 from bayesmend.structure.solution import Solution
-from bayesmend.structure.solve import Solver, check_solver, solve
+from bayesmend.structure.solve import Solver, check_gap, check_solver, solve
 
 __all__ = ["StructureResult", "learn_structure"]
 
@@ -58,6 +58,7 @@ def learn_structure(
     solver: Solver = "auto",
     constraints: ConstraintsLike = None,
     max_sets: int | None = None,
+    gap: float | None = None,
     time_limit: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
@@ -75,7 +76,7 @@ def learn_structure(
     max_sets : int, optional
         Where there are too many parent sets to score them all: how many to score per
         variable.
-    {time_limit, seed, n_threads, progress}
+    {gap, time_limit, seed, n_threads, progress}
     {reading}
 
     Returns
@@ -94,6 +95,7 @@ def learn_structure(
     progress = told(progress)
     clock = Clock(time_limit)
     check_solver(solver)
+    check_gap(gap, solver)
     if solver == "greedy" and max_sets is not None:
         msg = (
             f"{spell('max_sets', max_sets)} has no part in {spell('solver', solver)}, "
@@ -109,6 +111,7 @@ def learn_structure(
         rules,
         solver=solver,
         max_sets=max_sets,
+        gap=gap,
         time_limit=clock.left,
         seed=seed,
         progress=progress,
@@ -134,12 +137,14 @@ def find_structure(
     *,
     solver: Solver,
     max_sets: int | None = None,
+    gap: float | None = None,
     time_limit: float | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
 ) -> Solution:
     """Find a structure for whatever a scorer counts."""
-    search = _Search(scorer, rules, Clock(time_limit), as_generator(seed), progress)
+    clock = Clock(time_limit)
+    search = _Search(scorer, rules, gap, clock, as_generator(seed), progress)
     return search.run(solver, max_sets)
 
 
@@ -147,6 +152,7 @@ def find_structure(
 class _Search:
     scorer: FamilyScorer
     rules: ParentRules
+    gap: float | None
     clock: Clock
     seed: Any
     progress: Progress | None
@@ -176,6 +182,7 @@ class _Search:
             found = solve(
                 parent_sets,
                 solver=solver,
+                gap=self.gap if is_complete else None,
                 time_limit=self.clock.left if is_complete else self._share(0.6),
                 start=first.dag,
                 seed=self.seed,
@@ -194,27 +201,33 @@ class _Search:
             detail={**found.detail, **detail},
         )
 
-    def _climb(
-        self, start: Dag | None, time_limit: float | None, restarts: int = RESTARTS
-    ) -> Solution:
+    def _climb(self, start: Dag | None, time_limit: float | None) -> Solution:
         return climb_from(
             self.scorer,
             self.rules,
             start=start,
-            restarts=restarts,
+            restarts=RESTARTS,
             time_limit=time_limit,
             seed=self.seed,
             progress=self.progress,
         )
 
     def _polish(self, found: Solution) -> Solution:
-        """Climb on from an answer, through parent sets that were no candidates."""
+        """Climb on from an answer, through parent sets that were no candidates.
+
+        With a time limit again and again, for as long as that gains.
+        """
         if found.stopped is Stopped.INTERRUPT:
             return found
-        left = self.clock.left
-        # With a time limit, all of it is for climbing.
-        restarts = RESTARTS if left is None else 10**9
-        climbed = self._climb(found.dag, left, restarts)
+        climbed = self._climb(found.dag, self.clock.left)
+        reached = found.score
+        while (
+            self.clock.left is not None
+            and not climbed.stopped
+            and climbed.score > reached + TOLERANCE
+        ):
+            reached = climbed.score
+            climbed = self._climb(climbed.dag, self.clock.left)
         return replace(
             found,
             dag=climbed.dag,

@@ -44,6 +44,9 @@ FINAL_STEPS = 20_000  # of the same, when the short searches have found nothing
 MIN_VIOLATION = 1e-3
 ROUNDING_EVERY = 3  # separation rounds
 MAX_PAIR_TERMS = 100_000
+# Who closes less than this share of what is left between bound and score in half of all
+# rounds will not get there soon; and what is left is little, in nats.
+SLOW, LITTLE = 0.1, 1.0
 
 # Measured on ALARM, INSURANCE and HAILFINDER with 1,000 and 5,000 rows: zero-half and
 # Gomory cuts in every round save most of the tree, the other separators find next to
@@ -72,8 +75,9 @@ class Minimum:
 
     chosen: NDArray[np.int32]  # candidate of each variable
     loss_bound: float  # no acyclic choice loses less
-    stopped: Stopped  # nothing: proven, or as close as asked
+    stopped: Stopped  # nothing: proven, as close as asked, or out of patience
     counts: dict[str, int] = field(default_factory=dict)
+    has_stalled: bool = False  # whether patience ended it
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,7 @@ class Limits:
     deadline: float  # of time.perf_counter()
     gap: float
     nodes: int | None
+    patience: int | None = None  # rounds before slow progress ends it
 
     def remaining(self) -> float:
         """Return the seconds left, never negative."""
@@ -119,6 +124,8 @@ def minimise(
         outcome = _solve(handler, limits, seed)
     if handler.is_interrupted:
         outcome.stopped = Stopped.INTERRUPT
+    elif handler.has_stalled and outcome.stopped is Stopped.INTERRUPT:
+        outcome.stopped, outcome.has_stalled = Stopped.NOTHING, True
     return outcome
 
 
@@ -167,6 +174,8 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
         self.columns: list[Any] = []
         self.transformed: list[Any] = []
         self.n_cuts = self.n_rounds = 0
+        self.bounds: list[float] = []  # after each round
+        self.has_stalled = False
         self.last_report = -np.inf
         self.failure: BaseException | None = None
         self.is_interrupted = False
@@ -230,8 +239,23 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
             self._round(weights)
         self.n_rounds += 1
         self._tell()
+        if self._is_out_of_patience():
+            self.has_stalled = True
+            self._stop()
         found = self._add_cuts(weights, must_find=False)
         return SCIP_RESULT.SEPARATED if found else SCIP_RESULT.DIDNOTFIND
+
+    def _is_out_of_patience(self) -> bool:
+        """Tell whether little is left, or little was closed in half of the rounds."""
+        patience = self.limits.patience
+        if patience is None:
+            return False
+        self.bounds.append(_finite_bound(self.model))
+        if self.n_rounds < patience:
+            return False
+        left = self.best_loss - self.bounds[-1]
+        closed = self.bounds[-1] - self.bounds[self.n_rounds // 2]
+        return left <= LITTLE or closed < SLOW * left
 
     def _enforce(self) -> Any:
         found = self._add_cuts(self._lp_weights(), must_find=True)

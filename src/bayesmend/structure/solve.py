@@ -8,10 +8,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from bayesmend._checks import check_choice
+from bayesmend._checks import check_choice, check_goes_with, check_number
 from bayesmend._clock import Clock, Progress, available_memory
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
+from bayesmend._spelling import spell
 from bayesmend.data.states import quantity
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
@@ -23,7 +24,14 @@ from bayesmend.structure.parents import ParentSets
 from bayesmend.structure.solution import Solution, trivial_bound
 from bayesmend.structure.subsets import solve_subsets, subsets_memory
 
-__all__ = ["SOLVERS", "Solver", "check_solver", "choose_solver", "solve"]
+__all__ = [
+    "SOLVERS",
+    "Solver",
+    "check_gap",
+    "check_solver",
+    "choose_solver",
+    "solve",
+]
 
 Solver = str | Callable[[ParentSets], Any]
 """The name of a solver, or a callable that takes ParentSets and returns a Dag, a
@@ -35,6 +43,8 @@ _SUBSETS_VARS = 20
 _ILP_SETS = 50_000
 _ILP_VARS = 100
 _ILP_SECONDS = 60.0
+# Rounds of cutting planes that `auto` takes for a proof before it asks what is left.
+_PATIENCE = 100
 
 
 @entrance
@@ -42,6 +52,7 @@ def solve(
     parent_sets: ParentSets,
     *,
     solver: Solver = "auto",
+    gap: float | None = None,
     time_limit: float | None = None,
     start: Dag | None = None,
     seed: Seed = None,
@@ -59,7 +70,7 @@ def solve(
         thousands of variables. ``auto`` chooses by size and says what it chose. A
         callable gets the candidates and returns a Dag, a Solution or the parents of
         each variable.
-    {time_limit}
+    {gap, time_limit}
     start : Dag, optional
         A good DAG to start from.
     {seed, n_threads, progress}
@@ -82,12 +93,13 @@ def solve(
     'subsets: 2 variables'
     """
     progress = told(progress)
+    check_gap(gap, solver)
     if callable(solver):
         return _solve_by_callable(parent_sets, solver)
     seed = as_generator(seed)
     if solver == "auto":
         return _solve_auto(
-            parent_sets, time_limit, start, seed, n_threads, progress=progress
+            parent_sets, gap, time_limit, start, seed, n_threads, progress=progress
         )
     if solver == "subsets":
         return solve_subsets(
@@ -95,7 +107,8 @@ def solve(
         )
     if solver == "ilp":
         return _solve_by_ilp(
-            parent_sets, time_limit, start, seed, n_threads, progress=progress
+            *(parent_sets, gap or 0.0, None, time_limit, start, seed, n_threads),
+            progress=progress,
         )
     if solver == "order":
         return solve_order(
@@ -115,6 +128,8 @@ def solve(
 
 def _solve_by_ilp(
     parent_sets: ParentSets,
+    gap: float,
+    patience: int | None,
     time_limit: float | None,
     start: Dag | None,
     seed: Seed,
@@ -140,6 +155,8 @@ def _solve_by_ilp(
             found = solve_ilp(
                 parent_sets,
                 time_limit=clock.left,
+                gap=gap,
+                patience=patience,
                 start=first.dag,
                 seed=seed,
                 n_threads=n_threads,
@@ -161,6 +178,15 @@ def check_solver(solver: Solver) -> None:
         check_choice("solver", solver, (*SOLVERS, "greedy"))
 
 
+def check_gap(gap: float | None, solver: Solver) -> None:
+    """Raise ParameterError for a gap that no proof would heed."""
+    if gap is None:
+        return
+    check_number("gap", gap, unit="nats", least=0)
+    name = solver if isinstance(solver, str) else "a callable"
+    check_goes_with("gap", gap, "solver", name, ("auto", "ilp"))
+
+
 @entrance
 def choose_solver(n_vars: int, n_sets: int) -> tuple[str, str]:
     """Return the solver that `auto` takes at this size, and why.
@@ -179,6 +205,7 @@ def choose_solver(n_vars: int, n_sets: int) -> tuple[str, str]:
 
 def _solve_auto(
     parent_sets: ParentSets,
+    gap: float | None,
     time_limit: float | None,
     start: Dag | None,
     seed: Seed,
@@ -187,10 +214,27 @@ def _solve_auto(
     progress: Progress | None,
 ) -> Solution:
     name, reason = choose_solver(parent_sets.n_vars, parent_sets.n_sets)
-    if time_limit is None and name == "ilp":
-        # A proof may take hours; auto promises an answer.
-        time_limit = _ILP_SECONDS
-        reason += f", at most {_ILP_SECONDS:.0f} s"
+    if name == "ilp":
+        if time_limit is None:
+            # A proof may take hours; auto promises an answer.
+            time_limit = _ILP_SECONDS
+            reason += f", at most {_ILP_SECONDS:.0f} s"
+        found = _solve_by_ilp(
+            parent_sets,
+            gap or 0.0,
+            _PATIENCE if gap is None else None,
+            time_limit,
+            start,
+            seed,
+            n_threads,
+            progress=progress,
+        )
+        if "ended" in found.detail:
+            reason += (
+                f"; ended with a gap of {found.gap:.2g} nats; "
+                f"{spell('solver', 'ilp')} goes on"
+            )
+        return replace(found, chosen=reason)
     found = solve(
         parent_sets,
         solver=name,

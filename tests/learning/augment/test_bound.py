@@ -14,6 +14,7 @@ from bayesmend.score import Score
 FREE = 255
 KINDS = ["bdeu", "bdeu", "k2", "bic", "aic", "qnml", "loglik"]
 SUPPORTS = [0.0, 0.03, 0.1, 1.0]
+PRIORS = [None, "fair", "uniform"]
 TOLERANCE = 1e-8
 
 
@@ -27,9 +28,12 @@ class Instance:
         self.ess = float(rng.choice([0.2, 1.0, 8.0]))
         self.max_parents = int(rng.integers(0, 5))
         self.support = SUPPORTS[seed % len(SUPPORTS)]
+        self.prior = PRIORS[seed % len(PRIORS)]
         self.problem = PatternProblem.of(
             holed_table(self.rows, self.card),
-            score=Score(self.kind, ess=self.ess, support=self.support),
+            score=Score(
+                self.kind, ess=self.ess, prior=self.prior, support=self.support
+            ),
             max_parents=self.max_parents,
             constraints=Constraints(),
         )
@@ -98,6 +102,7 @@ class Instance:
                 self.kind,
                 self.ess,
                 support=self.support,
+                prior=self.prior,
             )
             if priced:
                 found[key] += sum(self.price(child, c, states[c]) for c in seen)
@@ -205,6 +210,7 @@ def test_any_prices_leave_the_relaxation_an_upper_bound(seed, max_entries):
         instance.kind,
         instance.ess,
         support=instance.support,
+        prior=instance.prior,
         completed_tables=tables,
     )
     assert total >= best - TOLERANCE

@@ -16,6 +16,7 @@ from bayesmend.score import Score
 
 KINDS = ["bdeu", "bdeu", "bdeu", "k2", "bic", "aic", "qnml", "loglik"]
 SUPPORTS = [0.0, 0.03, 0.1, 1.0]
+PRIORS = [None, "fair", "uniform"]
 TOLERANCE = 1e-6
 SLOW = pytest.mark.slow
 
@@ -37,8 +38,13 @@ class Instance:
         self.penalty = float(self.rng.choice([0.0, 0.0, 0.0, 0.3]))
         self.max_parents = int(self.rng.integers(0, 5))
         self.support = SUPPORTS[seed % len(SUPPORTS)]
+        self.prior = PRIORS[seed % len(PRIORS)]
         self.rule = Score(
-            self.kind, ess=self.ess, arc_penalty=self.penalty, support=self.support
+            self.kind,
+            ess=self.ess,
+            prior=self.prior,
+            arc_penalty=self.penalty,
+            support=self.support,
         )
         self.data = holed_table(self.rows, self.card)
 
@@ -51,6 +57,7 @@ class Instance:
             self.ess,
             penalty=self.penalty,
             support=self.support,
+            prior=self.prior,
             **options,
         )
         return score
@@ -65,24 +72,24 @@ class Instance:
             **{**defaults, **options},
         )
 
-    def check_pair(self, result):
+    def check_pair(self, result, constraints=None):
         """What every answer keeps, however early it was stopped."""
         seen = ~self.data.missing_mask
         completed = result.completed
         assert completed.is_complete
         assert (completed.codes[seen] == self.data.codes[seen]).all()
-        again = pair_score(self.data, result.dag, completed, self.rule)
+        again = pair_score(self.data, result.dag, completed, self.rule, constraints)
         assert result.score == pytest.approx(again, abs=1e-8)
         assert max(map(len, result.dag.parents)) <= self.max_parents
         assert result.bound >= result.score
 
 
-def check_optimal(instance, result, best):
+def check_optimal(instance, result, best, constraints=None):
     assert result.status == "optimal"
     assert result.score == pytest.approx(best, abs=TOLERANCE)
     assert result.detail["root_bound"] >= best - 1e-8
     assert result.detail["priced_root_bound"] >= best - 1e-8
-    instance.check_pair(result)
+    instance.check_pair(result, constraints)
 
 
 # The optimum.
@@ -334,7 +341,8 @@ def test_constraints_hold_and_the_rest_is_the_best(block):
             return must <= set(parents) <= may and len(parents) <= rules.limit[child]
 
         result = instance.learn(constraints=constraints)
-        check_optimal(instance, result, instance.best(allowed=allowed))
+        best = instance.best(allowed=allowed, choices=rules.choices.tolist())
+        check_optimal(instance, result, best, constraints)
         assert rules.holds(result.dag)
 
 

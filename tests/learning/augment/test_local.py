@@ -20,6 +20,7 @@ from bayesmend.structure import Solution, solve_order
 
 KINDS = ["bdeu", "bdeu", "k2", "bic", "aic", "qnml", "loglik"]
 SUPPORTS = [0.0, 0.03, 0.1, 1.0]
+PRIORS = [None, "fair", "uniform"]
 
 
 class Instance:
@@ -30,7 +31,10 @@ class Instance:
         self.ess = float(self.rng.choice([0.2, 1.0, 8.0]))
         self.max_parents = int(self.rng.integers(0, 5))
         self.support = SUPPORTS[seed % len(SUPPORTS)]
-        self.rule = Score(self.kind, ess=self.ess, support=self.support)
+        self.prior = PRIORS[seed % len(PRIORS)]
+        self.rule = Score(
+            self.kind, ess=self.ess, prior=self.prior, support=self.support
+        )
         self.data = holed_table(self.rows, self.card)
 
     def learn(self, **options):
@@ -50,6 +54,7 @@ class Instance:
             self.kind,
             self.ess,
             support=self.support,
+            prior=self.prior,
             completed_tables=completed_tables,
         )
         return score

@@ -167,7 +167,12 @@ def test_constraints_hold_and_the_rest_is_the_best(table, kind, seed):
             and not must_not[child] & set(parents)
         )
 
-    best, _, _ = best_pair(rows, card, 3, kind, allowed=allowed)
+    n_others = len(card) - 1
+    choices = [
+        (n_others - len(must[c]) - len(must_not[c]), len(must[c]))
+        for c in range(len(card))
+    ]
+    best, _, _ = best_pair(rows, card, 3, kind, allowed=allowed, choices=choices)
     constraints = Constraints(
         required=[(f"v{p}", f"v{c}") for c in range(len(card)) for p in must[c]],
         forbidden=[(f"v{p}", f"v{c}") for c in range(len(card)) for p in must_not[c]],

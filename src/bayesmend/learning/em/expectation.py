@@ -137,7 +137,7 @@ class Table:
         holes: _core.Holes,
         cpts: NDArray[np.float64],
         score: Score,
-        rules: ParentRules,
+        rules: ParentRules | None = None,
     ) -> FamilyScorer:
         """Return a scorer of what a network expects of the rows compiled for it."""
         return FamilyScorer.expecting(
@@ -145,7 +145,7 @@ class Table:
             holes,
             cpts,
             score=score,
-            choices=rules.choices,
+            choices=None if rules is None else rules.choices,
             n_threads=self._threads(holes),
             max_memory=self.engine.max_memory,
         )

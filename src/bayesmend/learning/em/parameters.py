@@ -16,7 +16,6 @@ from bayesmend.data.reading import Reading
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData, read_variables, require_rows
 from bayesmend.errors import ConvergenceWarning, DataError
-from bayesmend.graph.constraints import Constraints
 from bayesmend.graph.dag import Dag, check_dag
 from bayesmend.inference.engine import MAX_MEMORY, Engine
 from bayesmend.learning.em.expectation import (
@@ -189,8 +188,7 @@ def _first_cpts(
         return flatten(start.dag, start.cpts).cpts
     empty = Dag(dag.names, tuple(() for _ in dag.names))
     shares = np.concatenate(observed_shares(table.data))
-    rules = Constraints().rules(dag.names, max_parents=0)
-    scorer = table.scorer(table.compile(empty)[0], shares, Score("loglik"), rules)
+    scorer = table.scorer(table.compile(empty)[0], shares, Score("loglik"))
     counts = scorer.core.expected_counts(*parents_of(dag))
     cpts = estimate_cpts(dag, table.data.card, counts, prior)
     return _break_symmetry(dag, table, cpts)
