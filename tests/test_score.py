@@ -1,6 +1,7 @@
 """Family scores against their textbook formulas."""
 
 import itertools
+import math
 
 import mpmath
 import numpy as np
@@ -260,6 +261,44 @@ def test_a_dag_is_matched_by_names_and_is_the_sum_of_its_families():
         + family_score(data, "v2")
     )
     assert dag_score(dag, data) == pytest.approx(expected)
+
+
+@given(st.integers(1, 12), st.data())
+def test_the_fair_prior_gives_each_size_the_same_share(n_optional, draw):
+    """Summed over all sets of a size, exp(-cost) is the same for every size."""
+    n_required = draw.draw(st.integers(0, 3))
+    n = n_optional + n_required + 1
+    data = make_data(np.zeros((0, n), int), [2] * n)
+    known = Constraints(required=[(f"v{p}", "v0") for p in range(1, n_required + 1)])
+    scorer = FamilyScorer(data, score="k2", constraints=known)
+    for size in range(n_required, n):
+        cost = -scorer.family("v0", [f"v{p}" for p in range(1, size + 1)])
+        of_size = math.comb(n_optional, size - n_required)
+        assert of_size * math.exp(-cost) == pytest.approx(1.0)
+
+
+def test_scores_with_a_price_for_size_have_no_prior_unless_asked():
+    data = make_data([[0, 1, 0], [1, 0, 0]], [2, 2, 2])
+    for kind in KINDS:
+        usual, fair, uniform = (
+            family_score(data, "v0", ["v1"], score=kind, prior=prior)
+            for prior in (None, "fair", "uniform")
+        )
+        assert fair == pytest.approx(uniform - math.log(2))
+        assert usual == (fair if kind in ("bdeu", "bds", "k2") else uniform)
+
+
+@settings(max_examples=100)
+@given(families(), st.integers(1, 3))
+def test_bds_does_not_know_of_states_that_no_row_shows(family, more):
+    rows, card, child, parents = family
+    wider = [r + more if v in parents else r for v, r in enumerate(card)]
+    names = [f"v{p}" for p in parents]
+    one, two = (
+        family_score(make_data(rows, c), f"v{child}", names, score="bds")
+        for c in (card, wider)
+    )
+    assert one == pytest.approx(two, abs=1e-9)
 
 
 def test_the_kernel_has_a_name():

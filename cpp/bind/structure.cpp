@@ -1,3 +1,4 @@
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include "bind/results.hpp"
@@ -114,28 +115,37 @@ void bind_greedy(nb::module_& m) {
   nb::class_<GreedyResult>(m, "GreedyResult", "The best DAG that hill climbing met.")
       .def_ro("score", &GreedyResult::score)
       .def_ro("parents", &GreedyResult::parents)
+      .def_prop_ro("others",
+                   [](const GreedyResult& result) {
+                     std::vector<std::pair<double, ParentsOfEach>> found;
+                     for (const auto& [score, parents] : result.others)
+                       found.emplace_back(score, parents);
+                     return found;
+                   })
       .def_ro("n_changes", &GreedyResult::n_changes)
+      .def_ro("n_restarts", &GreedyResult::n_restarts)
       .def_ro("stopped", &GreedyResult::stopped);
   m.def(
       "climb_greedily",
       [](const Scorer& scorer, Rules allowed, Rules required, Vars limit,
          const ParentsOfEach& start, std::size_t tabu_length, std::size_t tabu_moves,
-         std::size_t restarts, double seconds, std::uint64_t seed, std::size_t n_threads,
-         nb::object report) {
+         std::size_t restarts, double near, double seconds, std::uint64_t seed,
+         std::size_t n_threads, nb::object report) {
         SearchCall call(seconds, std::move(report));
         return call.run([&](const Stop& stop) {
           return climb_greedily(scorer.scorer(), rules_of(allowed, required, limit), start,
                                 {.tabu_length = tabu_length,
                                  .tabu_moves = tabu_moves,
                                  .restarts = restarts,
+                                 .near = near,
                                  .seed = seed,
                                  .progress = call.progress()},
                                 n_threads, stop);
         });
       },
       "scorer"_a, "allowed"_a.noconvert(), "required"_a.noconvert(), "limit"_a.noconvert(),
-      "start"_a, "tabu_length"_a, "tabu_moves"_a, "restarts"_a, "seconds"_a, "seed"_a,
-      "n_threads"_a, "report"_a.none());
+      "start"_a, "tabu_length"_a, "tabu_moves"_a, "restarts"_a, "near"_a, "seconds"_a,
+      "seed"_a, "n_threads"_a, "report"_a.none());
 }
 
 void bind_relaxation(nb::module_& m) {

@@ -2,9 +2,10 @@
 
 All scores are natural logs, higher is better, and a score of a DAG is the sum over its
 families (a child and its parents). Symbols are the usual ones: ``r_i`` is ``card[i]``,
-``q_i`` the number of parent configurations, ``N_ijk`` is ``counts[j, k]``. Where the data
-decide what a score is made of (BDs counts the parent configurations that occur), it is no
-longer convex in the counts, and learning by augmentation cannot take it.
+``q_i`` the number of parent configurations, ``N_ijk`` is ``counts[j, k]``.
+
+Where the data decide what a score is made of (BDs counts the parent configurations that
+occur), it is not convex in the counts, and learning by augmentation cannot take it.
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ __all__ = [
 ScoreKind = Literal["bdeu", "bds", "k2", "bic", "aic", "qnml", "loglik"]
 _KINDS: Final = get_args(ScoreKind)
 Prior = Literal["fair", "uniform"]
+Ess = float | Literal["auto"] | None
+"""A number, 1 where None, or what predicts best."""
 _PRIORS: Final = get_args(Prior)
 # A marginal likelihood says nothing of how many parent sets there were to choose from;
 # the others charge for the size of a family as it is.
@@ -614,6 +617,11 @@ def rule_for_scores(
     return rule
 
 
+def is_convex(score: Score | str) -> bool:
+    """Tell whether a score is convex in the counts, as choosing completions needs."""
+    return Score.of(score).kind != "bds"
+
+
 def require_convex(score: Score) -> None:
     """Refuse a score that completions cannot be chosen by.
 
@@ -624,9 +632,9 @@ def require_convex(score: Score) -> None:
     ...
     bayesmend.errors.ParameterError: score='bds' is not convex in the counts: ...
     """
-    if score.kind == "bds":
+    if not is_convex(score):
         msg = (
-            f"{spell('score', 'bds')} is not convex in the counts: how many parent "
+            f"{spell('score', score.kind)} is not convex in the counts: how many parent "
             "configurations occur depends on the completion, so that neither bounds "
             "nor filling like rows alike hold. Use "
             f"{spell('method', 'em')}, or {spell('score', 'bdeu')}."

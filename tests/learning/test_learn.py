@@ -422,3 +422,17 @@ def test_a_table_without_rows_is_nothing_to_learn_from():
         learn(table)
     with pytest.raises(DataError, match="0 rows and 1 variable, so there is nothing"):
         learn({"a": []}, states={"a": ["x", "y"]})
+
+
+@pytest.mark.parametrize("learner", [learn_exact, learn_local])
+def test_completions_are_not_chosen_by_a_score_that_is_not_convex(learner):
+    with pytest.raises(ParameterError, match="score='bds' is not convex in the counts"):
+        learner({"a": ["x", None], "b": [1, 2]}, score="bds")
+
+
+def test_of_the_learners_em_takes_such_a_score():
+    holed = hide_mcar(load_network("asia").sample(80, seed=1), 0.02, seed=1).data
+    found = learn(holed, score="bds", seed=1, n_threads=1)
+    assert found.chosen == "em: a proof needs a score that is convex in the counts"
+    again = learn(holed, score="bds", seed=1, n_threads=3)
+    assert (found.score, found.dag) == (again.score, again.dag)

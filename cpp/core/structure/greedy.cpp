@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -89,19 +90,32 @@ class Climber {
     load(start);
     best_ = is_cut_ ? kMinusInfinity : total_;
     climb();
-    for (std::size_t r = 0; r < options_.restarts && !stop_.poll(); ++r) {
+    std::size_t n_restarts = 0, in_vain = 0;
+    while (in_vain < options_.restarts && n_restarts / longest_search() < options_.restarts &&
+           !stop_.poll()) {
+      const double before = best_;
       load(perturbed(best_parents_));
       climb();
+      ++n_restarts;
+      in_vain = best_ > before ? 0 : in_vain + 1;
     }
     return {.score = best_,
             .parents = best_parents_,
+            .others = others_near_best(),
             .n_changes = n_changes_,
+            .n_restarts = n_restarts,
             .stopped = stop_.reason()};
   }
 
  private:
   static constexpr std::size_t kStale = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t kNoParent = kStale - 1;
+
+  // How many times the restarts asked for are made at most: climbs among many variables take
+  // long, and one of hundreds of changes in a row that gain a little would never end.
+  std::size_t longest_search() const {
+    return std::clamp<std::size_t>(kManyVars / std::max<std::size_t>(n_vars_, 1), 1, 20);
+  }
 
   bool may_add(std::size_t parent, std::size_t child) const {
     return parent != child && rules_.allowed[child * n_vars_ + parent] &&
@@ -354,6 +368,7 @@ class Climber {
 
   void climb() {
     std::size_t idle = 0;
+    here_ = {.score = kMinusInfinity, .parents = {}};
     while (!stop_.poll()) {
       if (keep_if_best()) idle = 0;
       if (options_.progress) options_.progress->note(total_);
@@ -363,13 +378,36 @@ class Climber {
       apply(change);
     }
     keep_if_best();
+    note_end();
   }
 
   bool keep_if_best() {
+    if (!is_cut_ && total_ > here_.score && total_ > best_ - options_.near)
+      here_ = {.score = total_, .parents = parents_};
     if (is_cut_ || total_ <= best_ + kTolerance) return false;
     best_ = total_;
     best_parents_ = parents_;
     return true;
+  }
+
+  // Remembers the best DAG of a climb.
+  void note_end() {
+    if (here_.parents.empty() || here_.score <= best_ - options_.near) return;
+    const auto is_same = [&](const FoundDag& end) { return end.parents == here_.parents; };
+    if (std::ranges::none_of(ends_, is_same)) ends_.push_back(here_);
+    if (ends_.size() > 2 * kMostOthers) leave_nearest();
+  }
+
+  void leave_nearest() {
+    std::erase_if(ends_, [&](const FoundDag& end) { return end.score <= best_ - options_.near; });
+    std::ranges::stable_sort(ends_, std::greater{}, &FoundDag::score);
+    if (ends_.size() > kMostOthers) ends_.resize(kMostOthers);
+  }
+
+  std::vector<FoundDag> others_near_best() {
+    std::erase_if(ends_, [&](const FoundDag& end) { return end.parents == best_parents_; });
+    leave_nearest();
+    return std::move(ends_);
   }
 
   // A DAG near `parents` that keeps the rules: some variables without arcs, some new arcs.
@@ -409,6 +447,8 @@ class Climber {
   // Gains that are kept: 128 MB.
   static constexpr std::size_t kMostRemembered = std::size_t{1} << 24;
   static constexpr double kTolerance = 1e-9;
+  static constexpr std::size_t kManyVars = 1000;
+  static constexpr std::size_t kMostOthers = 100;
 
   const FamilyScorer& scorer_;
   const ParentRules& rules_;
@@ -427,6 +467,8 @@ class Climber {
   std::vector<std::size_t> last_changed_;
   std::size_t tabu_length_;
   double total_ = 0.0, best_ = 0.0;
+  FoundDag here_;               // the best of this climb, where it is near the best of all
+  std::vector<FoundDag> ends_;  // of all climbs
   std::size_t n_moves_ = 0, n_changes_ = 0;
   bool is_cut_ = false;
 };

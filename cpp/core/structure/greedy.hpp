@@ -14,15 +14,22 @@ namespace bayesmend {
 struct GreedyOptions {
   std::size_t tabu_length;  // changes during which an arc stays as it was left
   std::size_t tabu_moves;   // changes in a row without a new best that end a climb
-  std::size_t restarts;     // climbs from a perturbed best DAG
+  std::size_t restarts;     // climbs from a perturbed best DAG in a row that gain nothing
+  double near;              // how far below the best other DAGs are of interest
   std::uint64_t seed;
   Progress* progress = nullptr;
+};
+
+struct FoundDag {
+  double score = 0.0;
+  std::vector<std::vector<Var>> parents;
 };
 
 struct GreedyResult {
   double score = 0.0;
   std::vector<std::vector<Var>> parents;
-  std::size_t n_changes = 0;
+  std::vector<FoundDag> others;  // where other climbs ended that is near the best; best first
+  std::size_t n_changes = 0, n_restarts = 0;
   StopReason stopped = StopReason::nothing;
 };
 

@@ -302,10 +302,11 @@ class Search:
         str, option("NAME", "bdeu, bds, k2, bic, aic, qnml or loglik.")
     ] = _learn.score
     ess: Annotated[
-        float | None,
+        str | None,
         option(
             "X",
-            "Equivalent sample size of bdeu, bds and the parameters; 1 by default.",
+            "Equivalent sample size of bdeu, bds and the parameters, or auto: the one "
+            "that predicts best; 1 by default.",
         ),
     ] = _learn.ess
     prior: Annotated[
@@ -345,7 +346,7 @@ class Search:
         """Return what the library takes."""
         return {
             "score": self.score,
-            "ess": self.ess,
+            "ess": self._ess(),
             "prior": self.prior,
             "max_parents": self.max_parents,
             "constraints": Constraints(
@@ -366,7 +367,14 @@ class Search:
         }
         plain = {**asdict(self), **lists, "threads": self.n_threads}
         del plain["n_threads"]
-        return plain
+        return {**plain, "ess": self._ess()}
+
+    def _ess(self) -> float | str | None:
+        """Return a number where the option is one; of other words the library tells."""
+        try:
+            return None if self.ess is None else float(self.ess)
+        except ValueError:
+            return self.ess
 
 
 @dataclass(frozen=True, slots=True)

@@ -325,6 +325,24 @@ class IncompleteData:
         origin = replace(self.origin, weights=None)
         return replace(self, weights=options.weights, origin=origin)
 
+    def pick(self, rows: NDArray[np.intp]) -> Self:
+        """Return some of the rows, of the same variables and states.
+
+        What the table was read from stays behind.
+
+        Examples
+        --------
+        >>> data = IncompleteData.from_table({"a": ["x", None, "y"], "b": [1, 2, 1]})
+        >>> data.pick(np.array([2, 0])).to_table()
+        {'a': ['y', 'x'], 'b': [1, 1]}
+        """
+        return type(self).from_codes(
+            np.asfortranarray(self.codes[rows]),
+            names=self.names,
+            states=self.states,
+            weights=None if self.weights is None else self.weights[rows],
+        )
+
     def with_codes(self, codes: NDArray[np.uint8]) -> Self:
         """Return the same variables and rows with other cells.
 

@@ -32,13 +32,13 @@ from bayesmend.learning.effort import (
     em_effort,
     proof_work,
 )
-from bayesmend.learning.em.learn import learn_em
+from bayesmend.learning.em.learn import learn_em, rule_by_em
 from bayesmend.learning.em.starts import STARTS, Start
 from bayesmend.learning.empty import leave_empty_rows
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.support import told_of_support
 from bayesmend.outcome import Stopped
-from bayesmend.score import Prior, Score
+from bayesmend.score import Ess, Prior, Score, is_convex
 from bayesmend.seed import Seed
 from bayesmend.structure.solve import Solver, check_solver
 
@@ -62,7 +62,7 @@ def learn(
     *,
     method: Method = "auto",
     score: Score | str = "bdeu",
-    ess: float | None = None,
+    ess: Ess = None,
     prior: Prior | None = None,
     support: float | None = None,
     max_parents: int = 3,
@@ -95,7 +95,7 @@ def learn(
         sizes of the table and by a short search that is limited in work, not in time;
         em otherwise, and always when more than 100 cells and more than 5 % of all are
         missing. ``chosen`` says what it chose, why, and how to ask for a proof.
-    {score, ess, prior, support, max_parents}
+    {score, auto_ess, prior, support, max_parents}
     locality : int, optional
         How many cells may change at once in the local search of ``exact`` and
         ``local``; 1 by default.
@@ -144,6 +144,13 @@ def learn(
     )
     table = IncompleteData.from_table(data, **reading)
     require_rows(table)
+    told_of_ess: dict[str, Any] = {}
+    if isinstance(ess, str):
+        rules = Constraints.of(constraints).rules(table.names, max_parents=max_parents)
+        score, told_of_ess = rule_by_em(
+            table, rules, score=score, ess=ess, prior=prior, support=support
+        )
+        ess = prior = support = None
     how = _How(
         table,
         clock=Clock(time_limit),
@@ -172,6 +179,7 @@ def learn(
         "auto": partial(_auto, how),
     }
     found = ways[method]()
+    found = replace(found, detail={**found.detail, **told_of_ess})
     return found if fill_empty_rows else leave_empty_rows(found)
 
 
@@ -313,6 +321,8 @@ def _reason_against_proof(how: _How) -> str | None:
         return f"{table.n_vars} variables, a proof goes up to {EXACT_VARS}"
     if _has_fractions(table):
         return "a proof needs row weights that are whole numbers"
+    if not is_convex(how.common["score"]):
+        return "a proof needs a score that is convex in the counts"
     rules = how.common["constraints"].rules(
         table.names, max_parents=how.common["max_parents"]
     )
@@ -333,7 +343,12 @@ def _could_be_proven(how: _How) -> bool:
     """Tell whether a proof may be asked for with these options at all."""
     is_small = how.table.n_vars <= EXACT_VARS
     has_own_solver = how.solver not in ("auto", "subsets")
-    return is_small and not has_own_solver and not _has_fractions(how.table)
+    return (
+        is_small
+        and not has_own_solver
+        and not _has_fractions(how.table)
+        and is_convex(how.common["score"])
+    )
 
 
 def _has_fractions(table: IncompleteData) -> bool:

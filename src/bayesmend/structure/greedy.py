@@ -19,12 +19,13 @@ from bayesmend.graph.dag import Dag
 from bayesmend.outcome import Stopped
 from bayesmend.score import FamilyScorer, Prior, Score
 from bayesmend.seed import Seed, as_generator
+from bayesmend.structure.others import NEAR, Other, tell_others
 from bayesmend.structure.solution import Solution
 
 __all__ = ["RESTARTS", "climb", "climb_from"]
 
 RESTARTS = 100
-"""Climbs from random changes of the best DAG, unless told otherwise."""
+"""Climbs in a row from random changes of the best DAG that gain nothing, by default."""
 
 
 @entrance
@@ -58,7 +59,9 @@ def climb(
     tabu_moves : int, default=20
         The climb goes on through so many changes without a gain.
     restarts : int, default=100
-        Climbs from random changes of the best DAG.
+        The search ends when so many climbs in a row, each from random changes of the
+        best DAG, have gained nothing; after 20 times as many among up to 50 variables,
+        fewer among more.
     {time_limit, seed, n_threads, progress}
     {reading}
 
@@ -128,19 +131,30 @@ def climb_from(
         tabu_length,
         tabu_moves,
         restarts,
+        NEAR,
         time_limit or 0.0,
         int(as_generator(seed).integers(2**63)),
         scorer.n_threads,
         clock.reporter(progress, "hill climbing"),
     )
     dag = Dag(names, tuple(map(tuple, found.parents)))
+    score = scorer.dag(dag)
+    met = tuple(
+        Other(reached, Dag(names, tuple(map(tuple, parents))))
+        for reached, parents in found.others
+    )
     return Solution(
         dag=dag,
-        score=scorer.dag(dag),
+        score=score,
+        met=met,
         stopped=Stopped(found.stopped.name),
         solver="greedy",
         seconds=clock.seconds,
-        detail={"changes": found.n_changes, "restarts": restarts},
+        detail={
+            "changes": found.n_changes,
+            "restarts": found.n_restarts,
+            **tell_others(dag, score, met),
+        },
     )
 
 

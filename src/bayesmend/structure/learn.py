@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Unpack
 
 from bayesmend._clock import Clock, Progress
@@ -16,10 +17,12 @@ from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRule
 from bayesmend.graph.dag import Dag
 from bayesmend.network.network import Network
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
-from bayesmend.score import FamilyScorer, Prior, Score
+from bayesmend.score import Ess, FamilyScorer, Prior, Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.candidates import can_score_all, candidates_from
+from bayesmend.structure.ess import choose_rule
 from bayesmend.structure.greedy import RESTARTS, climb_from
+from bayesmend.structure.others import NEAR, Other, tell_others
 from bayesmend.structure.parents import ParentSets
 from bayesmend.structure.solution import Solution
 from bayesmend.structure.solve import Solver, check_gap, check_solver, solve
@@ -52,7 +55,7 @@ def learn_structure(
     data: Any,
     *,
     score: Score | str = "bdeu",
-    ess: float | None = None,
+    ess: Ess = None,
     prior: Prior | None = None,
     max_parents: int = 3,
     solver: Solver = "auto",
@@ -69,7 +72,7 @@ def learn_structure(
 
     Parameters
     ----------
-    {complete_data, score, ess, prior, max_parents}
+    {complete_data, score, auto_ess, prior, max_parents}
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
         As in `solve`; ``greedy`` climbs directly on the data.
     {constraints}
@@ -104,8 +107,10 @@ def learn_structure(
         raise ParameterError(msg)
     table = IncompleteData.from_table(data, **reading)
     require_rows(table)
-    rule = Score.of(score, ess=ess, prior=prior)
     rules = Constraints.of(constraints).rules(table.names, max_parents=max_parents)
+    rule, told_of_ess = choose_rule(
+        table, partial(_climbed, rules=rules), score=score, ess=ess, prior=prior
+    )
     found = find_structure(
         FamilyScorer(table, score=rule, constraints=rules, n_threads=n_threads),
         rules,
@@ -123,12 +128,20 @@ def learn_structure(
         score=found.score,
         bound=found.bound,
         certificate=found.certificate,
+        met=found.met,
         stopped=found.stopped,
         chosen=found.chosen,
         solver=found.solver,
         seconds=clock.seconds,
-        detail=found.detail,
+        detail={**found.detail, **told_of_ess},
     )
+
+
+def _climbed(table: IncompleteData, rule: Score, *, rules: ParentRules) -> Network:
+    """Learn a network quickly, by one climb."""
+    scorer = FamilyScorer(table, score=rule, constraints=rules, n_threads=1)
+    dag = climb_from(scorer, rules, restarts=0, seed=0).dag
+    return Network.fit(dag, table, estimate="posterior", ess=rule.ess)
 
 
 def find_structure(
@@ -191,12 +204,16 @@ class _Search:
             )
         except KeyboardInterrupt:  # in a callable, or between two steps of a solver
             return _only_climbed(first, Stopped.INTERRUPT)
+        met = [*first.met, Other(first.score, first.dag)]
         if not is_complete:
             found = _without_proof(found)
             if solver == "order":
                 found = self._polish(found)
+                met += found.met
+        detail |= tell_others(found.dag, found.score, met)
         return replace(
             found,
+            met=tuple(other for other in met if other.score > found.score - NEAR),
             chosen=chosen or found.chosen,
             detail={**found.detail, **detail},
         )
@@ -232,6 +249,7 @@ class _Search:
             found,
             dag=climbed.dag,
             score=climbed.score,
+            met=climbed.met,
             stopped=climbed.stopped or found.stopped,
             detail={**found.detail, "polished": climbed.score - found.score},
         )

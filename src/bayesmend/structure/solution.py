@@ -14,6 +14,7 @@ from bayesmend.data.states import listing
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 from bayesmend.outcome import Outcome
+from bayesmend.structure.others import Other
 from bayesmend.structure.parents import ParentSets
 
 __all__ = ["Solution", "dag_of", "feasible_order", "no_dag_among", "trivial_bound"]
@@ -36,12 +37,15 @@ class Solution(Outcome):
         or ``HEURISTIC`` (no proof was tried).
     solver : str
         Which solver found it.
+    met : tuple of Other
+        Other structures near its score that the search came by.
     stopped, chosen, seconds, detail
-        As in `Outcome`.
+        As in `Outcome`; ``detail["others"]`` sums up `met`.
     """
 
     dag: Dag
     solver: str
+    met: tuple[Other, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return all in plain types, ready for JSON."""

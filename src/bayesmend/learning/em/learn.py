@@ -27,13 +27,16 @@ from bayesmend.learning.em.starts import STARTS, Start
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.starts import check_starts
 from bayesmend.learning.support import supported_network, told_of_support
+from bayesmend.network.network import Network
 from bayesmend.outcome import Certificate, Stopped
-from bayesmend.score import Prior, Score
+from bayesmend.score import Ess, Prior, Score
 from bayesmend.seed import Seed, as_generator
+from bayesmend.structure.ess import ChosenRule, choose_rule
 from bayesmend.structure.learn import learn_structure
+from bayesmend.structure.others import tell_others
 from bayesmend.structure.solve import Solver, check_solver
 
-__all__ = ["complete_by_em", "learn_em"]
+__all__ = ["complete_by_em", "learn_em", "rule_by_em"]
 
 # Of the short run that only leads to a completion.
 _FEW_STEPS, _COARSE = 5, 1e-3
@@ -45,7 +48,7 @@ def learn_em(
     data: Any,
     *,
     score: Score | str = "bdeu",
-    ess: float | None = None,
+    ess: Ess = None,
     prior: Prior | None = None,
     support: float | None = None,
     max_parents: int = 3,
@@ -75,7 +78,7 @@ def learn_em(
         A table, with or without missing cells.
     score : Score or str, default="bdeu"
         The rule by which structures are compared on expected counts, or its name.
-    {ess, prior, support, max_parents}
+    {auto_ess, prior, support, max_parents}
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
         Finds a structure for given counts, as in `learn_structure`. ``auto`` is exact
         up to 12 variables and climbs beyond.
@@ -87,7 +90,8 @@ def learn_em(
         Networks to start from: no arcs; learned from the complete rows; from the table
         with each missing cell at its variable's mode, or drawn from observed shares.
     restarts : int, default=10
-        Further starts, learned from completions drawn from the best network so far.
+        Further starts, learned from completions drawn from the best network so far; up
+        to as many again while they find better ones.
     max_iter : int, default=100
         Largest number of structure steps from one start.
     tol : float, default=1e-6
@@ -126,6 +130,10 @@ def learn_em(
     table = IncompleteData.from_table(data, **reading)
     require_rows(table)
     method = "em-hard" if hard else "em"
+    rules = known.rules(table.names, max_parents=max_parents)
+    rule, told_of_ess = rule_by_em(
+        table, rules, score=score, ess=ess, prior=prior, support=support
+    )
     search = Search(
         table=Table.of(
             table,
@@ -135,8 +143,8 @@ def learn_em(
                 remedy=f"or lower {spell('max_parents')}",
             ),
         ),
-        score=Score.of(score, ess=ess, prior=prior, support=support),
-        rules=known.rules(table.names, max_parents=max_parents),
+        score=rule,
+        rules=rules,
         solver=solver,
         hard=hard,
         max_iter=max_iter,
@@ -146,12 +154,20 @@ def learn_em(
         progress=progress,
     )
     if table.is_complete:
-        return _learn_complete(search, method, known, max_parents)
-    search.run(tuple(starts), restarts)
+        found = _learn_complete(search, method, known, max_parents)
+    else:
+        found = _learn_incomplete(search, method, tuple(starts), restarts)
+    return replace(found, detail={**found.detail, **told_of_ess})
+
+
+def _learn_incomplete(
+    search: Search, method: str, starts: tuple[Start, ...], restarts: int
+) -> LearnResult:
+    search.run(starts, restarts)
     if not search.is_settled:
         msg = (
-            f"structural EM stopped at max_iter={max_iter} steps from a start before "
-            "it settled. Raise max_iter of learn_em."
+            f"structural EM stopped at max_iter={search.max_iter} steps from a start "
+            "before it settled. Raise max_iter of learn_em."
         )
         warn(msg, ConvergenceWarning)
     try:
@@ -173,6 +189,40 @@ def complete_by_em(
 
     A start for searches that go on from a completion.
     """
+    search = _searched_briefly(data, score, rules, time_limit)
+    if search.stopped is Stopped.INTERRUPT:
+        # A start is no answer: the caller has to know.
+        raise KeyboardInterrupt
+    return most_probable(search.network(), data, n_threads=1).completed
+
+
+def rule_by_em(
+    data: IncompleteData,
+    rules: ParentRules,
+    *,
+    score: Score | str,
+    ess: Ess,
+    prior: Prior | None,
+    support: float | None,
+) -> ChosenRule:
+    """Return the rule asked for, ``ess="auto"`` chosen by a few steps of EM."""
+
+    def learn(rows: IncompleteData, rule: Score) -> Network:
+        search = _searched_briefly(rows, rule, rules)
+        if search.stopped is Stopped.INTERRUPT:
+            raise KeyboardInterrupt
+        return search.network()
+
+    return choose_rule(data, learn, score=score, ess=ess, prior=prior, support=support)
+
+
+def _searched_briefly(
+    data: IncompleteData,
+    score: Score,
+    rules: ParentRules,
+    time_limit: float | None = None,
+) -> Search:
+    """Take a few steps of structural EM, on one thread."""
     engine = Engine(n_threads=1)
     search = Search(
         table=Table.of(data, engine),
@@ -187,10 +237,7 @@ def complete_by_em(
         progress=None,
     )
     search.run(("mode",), 0)
-    if search.stopped is Stopped.INTERRUPT:
-        # A start is no answer: the caller has to know.
-        raise KeyboardInterrupt
-    return most_probable(search.network(), data, n_threads=1).completed
+    return search
 
 
 def _assemble(search: Search, method: str) -> LearnResult:
@@ -221,6 +268,7 @@ def _assemble(search: Search, method: str) -> LearnResult:
         detail={
             "start": best.kind,
             "scores": dict(search.per_start),
+            **tell_others(network.dag, best.score, search.met),
             **_note_of(search),
         },
     )

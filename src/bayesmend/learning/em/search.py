@@ -31,6 +31,8 @@ from bayesmend.outcome import TOLERANCE, Stopped
 from bayesmend.score import FamilyScorer, Score
 from bayesmend.structure.candidates import can_score_all, candidates_from
 from bayesmend.structure.greedy import climb_from
+from bayesmend.structure.order import FIRST_PATIENCE, solve_order
+from bayesmend.structure.others import NEAR, Other
 from bayesmend.structure.solve import Solver, solve
 
 __all__ = ["Best", "Search"]
@@ -42,6 +44,10 @@ _WARM_STEPS = 5
 # Climbs from random changes, from a structure at hand and from none.
 _FURTHER_RESTARTS = 0
 _FIRST_RESTARTS = 20
+# Candidates per variable of a search over orders, where they are too many to score all.
+_PROMISING_SETS = 100
+# Nats that make another restart worth while.
+_GAIN = 1.0
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -70,6 +76,7 @@ class Search:
     best: Best | None = None
     trace: list[Step] = field(default_factory=list)
     per_start: dict[str, float] = field(default_factory=dict)
+    met: list[Other] = field(default_factory=list)  # where climbs ended
     stopped: Stopped = Stopped.NOTHING
     is_settled: bool = True
     share: float = 0.0  # of the starts that are done
@@ -140,8 +147,23 @@ class Search:
             point = self._start("empty")
             assert point is not None
             yield point
-        for _ in range(restarts if self.best is not None else 0):
-            yield learned("restart", self._draw(), self._learn)
+        if self.best is not None:
+            yield from self._restarts(restarts)
+
+    def _restarts(self, restarts: int) -> Iterator[StartPoint]:
+        """Draw completions to start from; twice as many for as long as they gain."""
+        in_vain, is_thorough = 0, self._solver() == "greedy"
+        for number in range(2 * restarts):
+            if number >= restarts and 2 * in_vain >= restarts:
+                return
+            assert self.best is not None
+            before = self.best.score
+            learn = self._learn_thoroughly if is_thorough else self._learn
+            yield learned("restart", self._draw(), learn)
+            gain = self.best.score - before
+            in_vain = 0 if gain > _GAIN else in_vain + 1
+            # It takes its time: the first tells whether climbs get caught on hills.
+            is_thorough = is_thorough and gain > NEAR
 
     def _start(self, kind: Start) -> StartPoint | None:
         data = self.table.data
@@ -266,6 +288,8 @@ class Search:
         """Add to the trace; return the observed-data score (Cheeseman and Stutz)."""
         log_likelihood = float(fitted.log_likelihood[-1])
         found = expected_score - fitted.expected_log_likelihood() + log_likelihood
+        if self.best is None or found > self.best.score - NEAR:
+            self.met.append(Other(found, fitted.dag))
         trace = tuple(fitted.log_likelihood.tolist())
         seconds = self.clock.seconds
         self.trace.append(Step(found, kind, seconds, fitted.dag.n_arcs, trace))
@@ -288,10 +312,37 @@ class Search:
 
     def _learn(self, completed: IncompleteData, current: Dag | None = None) -> Dag:
         """Find a structure for a complete table, better than one at hand."""
+        restarts = _FIRST_RESTARTS if current is None else _FURTHER_RESTARTS
+        return self._step(self._scorer_of(completed), current, restarts)
+
+    def _learn_thoroughly(self, completed: IncompleteData) -> Dag:
+        """Find one by a search over orders, which no hill holds up, and climb on."""
+        scorer, left = self._scorer_of(completed), self.clock.left
+        is_small = can_score_all(scorer.data, int(self.rules.limit.max()), left)
+        sets = candidates_from(
+            scorer,
+            self.rules,
+            search="all" if is_small else "promising",
+            max_sets=None if is_small else _PROMISING_SETS,
+            time_limit=None if is_small or left is None else left / 2,
+        )
+        found = solve_order(
+            sets,
+            time_limit=self.clock.left,
+            restarts=1,
+            patience=FIRST_PATIENCE,
+            seed=self.generator,
+            n_threads=scorer.n_threads,
+        )
+        if found.stopped is Stopped.INTERRUPT:
+            self.stopped = Stopped.INTERRUPT
+        return self._step(scorer, found.dag)
+
+    def _scorer_of(self, completed: IncompleteData) -> FamilyScorer:
         data, threads = self.table.data, self.table.engine.n_threads
         # Of some rows only, the complete ones, every cell was observed.
         before = data if completed.n_rows == data.n_rows else completed
-        scorer = FamilyScorer.completed(
+        return FamilyScorer.completed(
             before,
             completed,
             score=self.score,
@@ -299,8 +350,6 @@ class Search:
             n_threads=threads,
             shown=self.shown if before is data else None,
         )
-        restarts = _FIRST_RESTARTS if current is None else _FURTHER_RESTARTS
-        return self._step(scorer, current, restarts)
 
     def _solver(self) -> Solver:
         if self.solver != "auto":

@@ -56,7 +56,7 @@ def start(
         keep = np.flatnonzero(~data.missing_mask.any(axis=1))
         if len(keep) == 0:
             return None
-        return learned(kind, _rows(data, keep), learn)
+        return learned(kind, data.pick(keep), learn)
     codes = data.codes.copy(order="F")
     for v, share in enumerate(observed_shares(data)):
         holes = codes[:, v] == MISSING
@@ -82,12 +82,3 @@ def _independent(data: IncompleteData, rules: ParentRules) -> StartPoint:
         n_configs = int(np.prod(data.card[list(members)], dtype=np.int64))
         tables.append(np.tile(share, n_configs))
     return StartPoint("empty", Dag(data.names, parents), np.concatenate(tables))
-
-
-def _rows(data: IncompleteData, keep: NDArray[np.intp]) -> IncompleteData:
-    return IncompleteData.from_codes(
-        np.asfortranarray(data.codes[keep]),
-        names=data.names,
-        states=data.states,
-        weights=None if data.weights is None else data.weights[keep],
-    )
