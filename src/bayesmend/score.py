@@ -634,9 +634,9 @@ def require_convex(score: Score) -> None:
     """
     if not is_convex(score):
         msg = (
-            f"{spell('score', score.kind)} is not convex in the counts: how many parent "
-            "configurations occur depends on the completion, so that neither bounds "
-            "nor filling like rows alike hold. Use "
+            f"{spell('score', score.kind)} is not convex in the counts: how many "
+            "parent configurations occur depends on the completion, so that bounds do "
+            "not hold, and like rows need not be filled alike. Use "
             f"{spell('method', 'em')}, or {spell('score', 'bdeu')}."
         )
         raise ParameterError(msg)

@@ -427,7 +427,7 @@ def test_a_table_without_rows_is_nothing_to_learn_from():
 @pytest.mark.parametrize("learner", [learn_exact, learn_local])
 def test_completions_are_not_chosen_by_a_score_that_is_not_convex(learner):
     with pytest.raises(ParameterError, match="score='bds' is not convex in the counts"):
-        learner({"a": ["x", None], "b": [1, 2]}, score="bds")
+        learner(SMALL, score="bds")
 
 
 def test_of_the_learners_em_takes_such_a_score():
