@@ -333,8 +333,8 @@ class IncompleteData:
         Examples
         --------
         >>> data = IncompleteData.from_table({"a": ["x", None, "y"], "b": [1, 2, 1]})
-        >>> data.pick(np.array([2, 0])).to_table()
-        {'a': ['y', 'x'], 'b': [1, 1]}
+        >>> data.pick(np.array([2, 0])).codes.tolist()
+        [[1, 0], [0, 0]]
         """
         return type(self).from_codes(
             np.asfortranarray(self.codes[rows]),
