@@ -144,8 +144,8 @@ void bind_greedy(nb::module_& m) {
         });
       },
       "scorer"_a, "allowed"_a.noconvert(), "required"_a.noconvert(), "limit"_a.noconvert(),
-      "start"_a, "tabu_length"_a, "tabu_moves"_a, "restarts"_a, "near"_a, "seconds"_a,
-      "seed"_a, "n_threads"_a, "report"_a.none());
+      "start"_a, "tabu_length"_a, "tabu_moves"_a, "restarts"_a, "near"_a, "seconds"_a, "seed"_a,
+      "n_threads"_a, "report"_a.none());
 }
 
 void bind_relaxation(nb::module_& m) {

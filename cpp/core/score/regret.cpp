@@ -19,8 +19,10 @@ double two_cells(double n) {
            8.0 / (2835.0 * n * n);
   }
   double sum = 1.0, term = 1.0;
-  for (double k = 0.0; k < n && term > 1e-18 * sum; k += 1.0) {
-    term *= 1.0 - k / n;
+  // Below the limit of the series the rows fit into any integer.
+  const auto n_rows = static_cast<std::size_t>(n);
+  for (std::size_t k = 0; k < n_rows && term > 1e-18 * sum; ++k) {
+    term *= 1.0 - static_cast<double>(k) / n;
     sum += term;
   }
   return sum;
@@ -67,7 +69,7 @@ Regret::Regret(double n_rows)
 
 double Regret::operator()(double n_cells) const {
   if (n_cells <= static_cast<double>(kTabulated))
-    return values_[static_cast<std::size_t>(n_cells + 0.5)];
+    return values_[static_cast<std::size_t>(std::lround(n_cells))];
   const double value = (1.0 - share_above_) * approximate(below_, n_cells);
   return share_above_ == 0.0 ? value : value + share_above_ * approximate(below_ + 1.0, n_cells);
 }
