@@ -1,6 +1,7 @@
 """The structure command: files, stdout, stderr and exit codes."""
 
 import json
+import re
 import os
 import pty
 import signal
@@ -74,6 +75,15 @@ def test_options_reach_the_search_and_the_report(asia, tmp_path):
     assert {("smoke", "xray"), ("asia", "xray")} <= arcs
     assert not {("lung", "tub"), ("lung", "smoke"), ("lung", "asia")} & arcs
     assert (report["solver"], report["bound"], report["gap"]) == ("greedy", None, None)
+
+
+def test_what_was_chosen_and_what_else_would_do_is_told(asia, tmp_path):
+    text = learn(asia, tmp_path / "out", "--ess", "auto", "--seed", 1)
+    assert re.search(r"^ess [\d.]+ predicts rows left out best$", text, re.MULTILINE)
+    assert "\nother structures within 3 nats: " in text
+    report = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert report["options"]["ess"] == "auto"
+    assert report["detail"]["ess"]["chosen"] > 0
 
 
 @pytest.mark.parametrize("solver", ["auto", "subsets", "ilp", "order", "greedy"])

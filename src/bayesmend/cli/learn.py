@@ -35,6 +35,7 @@ from bayesmend.report.words import (
     stopping,
     sureness,
 )
+from bayesmend.structure.ess import ess_in_words
 from bayesmend.structure.others import others_in_words
 
 __all__ = ["OUTPUTS", "facts_of", "files_of", "learn", "summarise"]
@@ -173,8 +174,8 @@ def summarise(result: LearnResult) -> str:
     ]
     if result.chosen is not None:
         lines[-1] += f" (auto chose {result.chosen})"
-    if (others := others_in_words(result.detail)) is not None:
-        lines.append(others)
+    told = (ess_in_words(result.detail), others_in_words(result.detail))
+    lines += [words for words in told if words is not None]
     parts = [*lines, "", *_arcs(result), "", *_cells(result), "", *_mended(result)]
     return "\n".join(parts)
 

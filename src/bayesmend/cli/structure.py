@@ -11,6 +11,7 @@ from bayesmend.formats.bif import render as render_bif
 from bayesmend.outcome import Stopped
 from bayesmend.report.reading import reading_facts
 from bayesmend.structure import StructureResult, learn_structure
+from bayesmend.structure.ess import ess_in_words
 from bayesmend.structure.others import others_in_words
 
 __all__ = ["structure"]
@@ -82,6 +83,6 @@ def _summary(result: StructureResult, outputs: list[Path]) -> str:
     ]
     if result.stopped:
         lines[-1] += f", stopped by the {result.stopped.words}"
-    if (others := others_in_words(result.detail)) is not None:
-        lines.append(others)
+    told = (ess_in_words(result.detail), others_in_words(result.detail))
+    lines += [words for words in told if words is not None]
     return "\n".join([*lines, *map(str, outputs)])

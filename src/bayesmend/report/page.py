@@ -34,6 +34,7 @@ from bayesmend.report.words import (
     stopping,
     sureness,
 )
+from bayesmend.structure.ess import ess_in_words
 from bayesmend.structure.others import others_in_words
 
 __all__ = ["render_report", "write_report"]
@@ -213,8 +214,9 @@ def _facts(result: LearnResult, notes: Mapping[str, str]) -> str:
     remarks = []
     if result.chosen is not None:
         remarks.append(f"The method auto chose {result.chosen}.")
-    if (others := others_in_words(detail)) is not None:
-        remarks.append(f"{others[0].upper()}{others[1:]}.")
+    for words in (ess_in_words(detail), others_in_words(detail)):
+        if words is not None:
+            remarks.append(f"{words[0].upper()}{words[1:]}.")
     if "note" in detail:
         remarks.append(f"Note: {detail['note']}.")
     told = "".join(f'<p class="note">{escape(text)}</p>' for text in remarks)

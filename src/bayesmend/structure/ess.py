@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from bayesmend.inference.posterior import log_evidence
 from bayesmend.network.network import Network
 from bayesmend.score import Prior, Score
 
-__all__ = ["CHOICES", "ChosenRule", "choose_rule"]
+__all__ = ["CHOICES", "ChosenRule", "choose_rule", "ess_in_words"]
 
 CHOICES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 """From few pseudo-rows to many; the network of each predicts rows left out."""
@@ -55,7 +55,10 @@ def choose_rule(
     if not isinstance(ess, str):
         return ChosenRule(Score.of(score, ess=ess, prior=prior, support=support), {})
     if ess != "auto":
-        msg = f"ess must be a number between 1e-06 and 1e+12, or auto. Got {ess!r}."
+        msg = (
+            f"{spell('ess')} must be a number between 1e-06 and 1e+12, or auto. "
+            f"Got {ess!r} instead."
+        )
         raise ParameterError(msg)
     if isinstance(score, Score):
         msg = (
@@ -76,6 +79,19 @@ def choose_rule(
     told = {f"{number:g}": round(mean, 6) for number, mean in found.items()}
     detail = {"ess": {"chosen": best, "mean_log_evidence": told}}
     return ChosenRule(rules[best], detail)
+
+
+def ess_in_words(detail: Mapping[str, Any]) -> str | None:
+    """Say what was chosen; None where nothing was.
+
+    Examples
+    --------
+    >>> found = {"chosen": 5.0, "mean_log_evidence": {"1": -2.7, "5": -2.66}}
+    >>> ess_in_words({"ess": found})
+    'ess 5 predicts rows left out best'
+    """
+    told = detail.get("ess")
+    return f"ess {told['chosen']:g} predicts rows left out best" if told else None
 
 
 def _predict(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from bayesmend.data.states import quantity
@@ -57,7 +57,7 @@ def tell_others(
     return {"others": {"within": NEAR, "below": below, "distance": distance}}
 
 
-def others_in_words(detail: Any) -> str | None:
+def others_in_words(detail: Mapping[str, Any]) -> str | None:
     """Say what `tell_others` found; None where it found nothing.
 
     Examples
