@@ -1,9 +1,9 @@
 """The structure command: files, stdout, stderr and exit codes."""
 
 import json
-import re
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
