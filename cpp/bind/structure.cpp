@@ -8,6 +8,8 @@
 #include "core/structure/clusters.hpp"
 #include "core/structure/greedy.hpp"
 #include "core/structure/order.hpp"
+#include "core/structure/partition.hpp"
+#include "core/structure/posterior.hpp"
 #include "core/structure/rounding.hpp"
 #include "core/structure/subsets.hpp"
 
@@ -80,6 +82,55 @@ void bind_subsets(nb::module_& m) {
       },
       "offsets"_a.noconvert(), "scores"_a.noconvert(), "member_offsets"_a.noconvert(),
       "members"_a.noconvert(), "through"_a, "seconds"_a, "n_threads"_a);
+}
+
+void bind_posterior(nb::module_& m) {
+  nb::class_<DagAverage>(m, "DagAverage", "What all DAGs say together, weighted by their scores.")
+      .def_ro("log_total", &DagAverage::log_total)
+      .def_prop_ro("families", array_of(&DagAverage::families))
+      .def_prop_ro("arcs", array_of(&DagAverage::arcs))
+      .def_prop_ro("paths", array_of(&DagAverage::paths))
+      .def_prop_ro("draws", signed_array_of(&DagAverage::draws))
+      .def_ro("stopped", &DagAverage::stopped);
+  m.def("dag_average_memory", &dag_average_memory, "n_vars"_a, "n_threads"_a);
+  m.def(
+      "average_dags",
+      [](Offsets offsets, Numbers scores, Offsets member_offsets, Vars members, std::size_t n_draws,
+         double seconds, std::uint64_t seed, std::size_t n_threads) {
+        return SearchCall(seconds).run([&](const Stop& stop) {
+          return average_dags(lists_of(offsets, scores, member_offsets, members),
+                              {.n_draws = n_draws, .seed = seed}, n_threads, stop);
+        });
+      },
+      "offsets"_a.noconvert(), "scores"_a.noconvert(), "member_offsets"_a.noconvert(),
+      "members"_a.noconvert(), "n_draws"_a, "seconds"_a, "seed"_a, "n_threads"_a);
+  nb::class_<PartitionSamples>(m, "PartitionSamples", "DAGs drawn by chains over partitions.")
+      .def_prop_ro("choices", signed_array_of(&PartitionSamples::choices))
+      .def_prop_ro("scores", array_of(&PartitionSamples::scores))
+      .def_prop_ro("layers", signed_array_of(&PartitionSamples::layers))
+      .def_ro("n_samples", &PartitionSamples::n_samples)
+      .def_ro("stopped", &PartitionSamples::stopped);
+  m.attr("MAX_PARTITION_VARS") = kMostPartitionVars;
+  m.def(
+      "sample_partitions",
+      [](Offsets offsets, Numbers scores, Offsets member_offsets, Vars members, Vars start,
+         std::size_t n_chains, std::size_t n_samples, std::size_t n_steps, std::size_t burn_in,
+         double seconds, std::uint64_t seed, std::size_t n_threads, nb::object report) {
+        SearchCall call(seconds, std::move(report));
+        return call.run([&](const Stop& stop) {
+          return sample_partitions(lists_of(offsets, scores, member_offsets, members), view(start),
+                                   {.n_chains = n_chains,
+                                    .n_samples = n_samples,
+                                    .n_steps = n_steps,
+                                    .burn_in = burn_in,
+                                    .seed = seed,
+                                    .progress = call.progress()},
+                                   n_threads, stop);
+        });
+      },
+      "offsets"_a.noconvert(), "scores"_a.noconvert(), "member_offsets"_a.noconvert(),
+      "members"_a.noconvert(), "start"_a.noconvert(), "n_chains"_a, "n_samples"_a, "n_steps"_a,
+      "burn_in"_a, "seconds"_a, "seed"_a, "n_threads"_a, "report"_a.none());
 }
 
 void bind_orders(nb::module_& m) {
@@ -199,6 +250,7 @@ void bind_relaxation(nb::module_& m) {
 void bind_structure(nb::module_& m) {
   bind_candidates(m);
   bind_subsets(m);
+  bind_posterior(m);
   bind_orders(m);
   bind_greedy(m);
   bind_relaxation(m);

@@ -246,6 +246,53 @@ def subsets_memory(n_vars: int, through: bool) -> float: ...
 
 def solve_subsets(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], member_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], through: bool, seconds: float, n_threads: int) -> SubsetSolution: ...
 
+class DagAverage:
+    """What all DAGs say together, weighted by their scores."""
+
+    @property
+    def log_total(self) -> float: ...
+
+    @property
+    def families(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def arcs(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def paths(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def draws(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    @property
+    def stopped(self) -> StopReason: ...
+
+def dag_average_memory(n_vars: int, n_threads: int) -> float: ...
+
+def average_dags(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], member_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_draws: int, seconds: float, seed: int, n_threads: int) -> DagAverage: ...
+
+class PartitionSamples:
+    """DAGs drawn by chains over partitions."""
+
+    @property
+    def choices(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    @property
+    def scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def layers(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def n_samples(self) -> int: ...
+
+    @property
+    def stopped(self) -> StopReason: ...
+
+MAX_PARTITION_VARS: int = 256
+
+def sample_partitions(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], member_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_chains: int, n_samples: int, n_steps: int, burn_in: int, seconds: float, seed: int, n_threads: int, report: object | None) -> PartitionSamples: ...
+
 class OrderResult:
     """The best DAG that a search over orders met."""
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
+from math import comb
 from typing import Any, Final, Literal, Unpack, get_args
 
 import numpy as np
@@ -222,6 +223,17 @@ class Families:
             offsets_of(np.concatenate(sizes)),
             np.concatenate(parents),
         )
+
+    @staticmethod
+    def count_up_to(n_vars: int, max_parents: int) -> int:
+        """Count the families that `up_to` lists.
+
+        Examples
+        --------
+        >>> Families.count_up_to(37, 3)
+        288859
+        """
+        return n_vars * sum(comb(n_vars - 1, k) for k in range(max_parents + 1))
 
     def __len__(self) -> int:
         return len(self.child)

@@ -1016,6 +1016,32 @@ def best_dag_score(n, family, limit):
     return best
 
 
+def dag_posterior(n, family, limit):
+    """Weigh all DAGs by exp(score): log of the sum, and the share of each."""
+    scores = {}
+    for arcs in all_dags(n):
+        parents = [tuple(sorted(a for a, b in arcs if b == v)) for v in range(n)]
+        if max(map(len, parents), default=0) <= limit:
+            scores[arcs] = sum(family(v, parents[v]) for v in range(n))
+    most = max(scores.values())
+    total = sum(math.exp(score - most) for score in scores.values())
+    shares = {arcs: math.exp(score - most) / total for arcs, score in scores.items()}
+    return most + math.log(total), shares
+
+
+def arc_probabilities(n, shares):
+    """Probability of each arc, and of a directed path between each two variables."""
+    arcs = [[0.0] * n for _ in range(n)]
+    paths = [[0.0] * n for _ in range(n)]
+    for dag, share in shares.items():
+        for a, b in dag:
+            arcs[a][b] += share
+        for a in range(n):
+            for b in set(descendants(n, dag, a)) - {a}:
+                paths[a][b] += share
+    return arcs, paths
+
+
 # --- incomplete data: all structures with all completions -----------------------------
 #
 # A table is a list of rows of codes, None where a cell is missing. `near` is a pair of
