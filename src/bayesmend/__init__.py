@@ -36,10 +36,12 @@ from bayesmend.inference import (
 from bayesmend.learning import (
     LearnResult,
     fit_parameters,
+    impute_multiple,
     learn,
     learn_em,
     learn_exact,
     learn_local,
+    pool,
 )
 from bayesmend.network import Network
 from bayesmend.outcome import Certificate, Stopped
@@ -72,6 +74,7 @@ __all__ = [
     "hide_mnar",
     "hiding",
     "impute",
+    "impute_multiple",
     "inference",
     "learn",
     "learn_em",
@@ -84,6 +87,7 @@ __all__ = [
     "marginals",
     "most_probable",
     "network",
+    "pool",
     "query",
     "read_network",
     "report",

@@ -1042,6 +1042,55 @@ def arc_probabilities(n, shares):
     return arcs, paths
 
 
+# --- several completed tables ---------------------------------------------------------
+
+
+def rubin(estimates, variances, complete=math.inf):
+    """Rubin (1987) with the degrees of freedom of Barnard and Rubin (1999)."""
+    m = len(estimates)
+    mean = sum(estimates) / m
+    within = sum(variances) / m
+    between = sum((q - mean) ** 2 for q in estimates) / (m - 1)
+    total = within + between + between / m
+    r = (between + between / m) / within
+    old = (m - 1) * (1 + 1 / r) ** 2
+    if complete == math.inf:
+        df = old
+    else:
+        gamma = (between + between / m) / total
+        seen = complete * (complete + 1) / (complete + 3) * (1 - gamma)
+        df = 1 / (1 / old + 1 / seen)
+    fmi = (r + 2 / (df + 3)) / (r + 1)
+    return {"estimate": mean, "se": math.sqrt(total), "df": df, "fmi": fmi}
+
+
+def t_above(t, df, n_steps=20_000):
+    """Probability that Student's t exceeds t, by Simpson's rule from 0 to t."""
+    front = math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2))
+    front /= math.sqrt(df * math.pi)
+    step = t / n_steps
+    heights = [
+        (1 + (k * step) ** 2 / df) ** (-(df + 1) / 2) for k in range(n_steps + 1)
+    ]
+    inner = 4 * sum(heights[1:-1:2]) + 2 * sum(heights[2:-1:2])
+    return 0.5 - front * step / 3 * (heights[0] + inner + heights[-1])
+
+
+def completion_posterior(rows, card, ess, prior):
+    """Share of each completion of a table: all DAGs, parameters integrated out."""
+    n = len(card)
+    logs = {}
+    for completed in completions(rows, card):
+        score = lambda v, ps, table=completed: (  # noqa: E731
+            family_score(table, card, v, list(ps), "bdeu", ess) + prior(len(ps))
+        )
+        total, _ = dag_posterior(n, score, n - 1)
+        logs[tuple(map(tuple, completed))] = total
+    most = max(logs.values())
+    total = sum(math.exp(x - most) for x in logs.values())
+    return {table: math.exp(x - most) / total for table, x in logs.items()}
+
+
 # --- incomplete data: all structures with all completions -----------------------------
 #
 # A table is a list of rows of codes, None where a cell is missing. `near` is a pair of

@@ -3,6 +3,8 @@
 from bayesmend.learning.augment import learn_exact, learn_local
 from bayesmend.learning.em import ParameterFit, fit_parameters, learn_em
 from bayesmend.learning.learn import METHODS, learn
+from bayesmend.learning.multiple import MultipleImputation, impute_multiple
+from bayesmend.learning.pool import Pooled, pool
 from bayesmend.learning.reduction import (
     Reduction,
     ReductionResult,
@@ -14,15 +16,19 @@ from bayesmend.learning.result import LearnResult, Step
 __all__ = [
     "METHODS",
     "LearnResult",
+    "MultipleImputation",
     "ParameterFit",
+    "Pooled",
     "Reduction",
     "ReductionResult",
     "Step",
     "fit_parameters",
+    "impute_multiple",
     "learn",
     "learn_em",
     "learn_exact",
     "learn_local",
+    "pool",
     "reduce_to_complete",
     "solve_reduction",
 ]

@@ -42,6 +42,7 @@ __all__ = [
     "arc_indicators",
     "layers_of",
     "posterior_memory",
+    "split_r_hat",
     "structure_posterior",
 ]
 
@@ -485,7 +486,7 @@ def _sample(
         edge_errors=_errors(edges),
         dags=_dags_of(sets, choices),
         method="partition",
-        r_hat=_r_hat(edges),
+        r_hat=split_r_hat(edges),
         n_chains=n_chains,
         stopped=Stopped(found.stopped.name) or stopped,
     )
@@ -546,13 +547,26 @@ def _errors(arcs: NDArray[np.bool_]) -> NDArray[np.float64]:
     return errors
 
 
-def _r_hat(edges: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Compare the variance between halves of chains with that within (split R-hat)."""
-    n_chains, n_samples = edges.shape[:2]
+def split_r_hat(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Compare the variance between halves of chains with that within (split R-hat).
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_chains, n_samples, ...)
+        What the chains have drawn.
+
+    Examples
+    --------
+    >>> agree, differ = [[0, 1, 0, 1], [1, 0, 1, 0]], [[0, 1, 0, 1], [4, 5, 4, 5]]
+    >>> [round(float(split_r_hat(np.array(x))), 2) for x in (agree, differ)]
+    [1.0, 3.34]
+    """
+    n_chains, n_samples = values.shape[:2]
     half = n_samples // 2
     if half < 2:
-        return np.full(edges.shape[2:], np.inf)
-    parts = edges[:, -2 * half :].reshape(2 * n_chains, half, *edges.shape[2:])
+        return np.full(values.shape[2:], np.inf)
+    parts = values[:, n_samples - 2 * half :].astype(np.float64)
+    parts = parts.reshape(2 * n_chains, half, *values.shape[2:])
     within = parts.var(axis=1, ddof=1).mean(axis=0)
     between = parts.mean(axis=1).var(axis=0, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
