@@ -19,7 +19,7 @@ from bayesmend.graph.constraints import Constraints
 from bayesmend.outcome import Stopped
 
 COMMANDS = ["summary", "convert", "sample", "hide", "learn", "structure", "demo"]
-COMMANDS += ["impute", "query"]
+COMMANDS += ["impute", "multiple", "query"]
 
 
 def test_version_is_the_version_of_the_package():
@@ -81,6 +81,7 @@ INTERRUPTIBLE = {
     "structure": ["TABLE", "--out", "OUT"],
     "demo": ["--out", "OUT"],
     "impute": ["asia", "TABLE", "--out", "OUT"],
+    "multiple": ["TABLE", "--out", "OUT"],
     "query": ["asia"],
 }
 
@@ -186,6 +187,7 @@ LIBRARY = {
     "learn": bayesmend.learn,
     "structure": bayesmend.learn_structure,
     "impute": bayesmend.impute,
+    "multiple": bayesmend.impute_multiple,
     "query": bayesmend.query,
 }
 # Parameters of what reads a table and of what holds arcs, and options of the terminal.

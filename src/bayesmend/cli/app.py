@@ -14,6 +14,7 @@ from bayesmend.cli.demo import demo
 from bayesmend.cli.hide import hide
 from bayesmend.cli.impute import impute
 from bayesmend.cli.learn import learn
+from bayesmend.cli.multiple import multiple
 from bayesmend.cli.options import Debug, flag, spread
 from bayesmend.cli.query import query
 from bayesmend.cli.sample import sample
@@ -57,7 +58,7 @@ def _bayesmend(
 
 
 for command in (
-    *(demo, summary, learn, impute, query),
+    *(demo, summary, learn, impute, multiple, query),
     *(structure, sample, hide, convert),
 ):
     app.command(cls=Command)(spread(command))
