@@ -22,6 +22,7 @@ NAMES = {
     "real": "real tables, 10 % of the observed cells hidden, against peers",
     "optimism": "where augmentation is too optimistic, and where not",
     "structure": "which score finds the structure, complete and with hidden cells",
+    "coverage": "whether intervals from imputed tables cover the truth",
     "support": "blocks of missing cells: what a row without an example has to cost",
 }
 """Names of the experiments, each with a line about it."""

@@ -148,6 +148,7 @@ def test_a_time_limit_gives_the_tables_so_far():
     assert found.tables[0].is_complete
 
 
+@pytest.mark.slow
 def test_ctrl_c_gives_the_tables_so_far():
     data = holed()
     with (

@@ -98,6 +98,7 @@ def test_dags_are_drawn_as_often_as_they_are_probable(method):
     assert sum(squares) < n_cells + 5 * np.sqrt(2 * n_cells)
 
 
+@pytest.mark.slow
 def test_chains_agree_with_the_exact_sum_within_their_errors():
     data = asia(200)
     exact = structure_posterior(data, n_dags=1, seed=1)
