@@ -246,13 +246,14 @@ def asked(network: Network) -> tuple[Share, ...]:
             among = _pick(among, N_EACH // 2 + 1, generator)
     kept, others = among[: N_EACH // 2 + 1], among[N_EACH // 2 + 1 :]
     rest = _pick(others, N_EACH - len(kept), generator)
-    return (*_pick(alone, N_EACH, generator), *kept, *rest)
+    chosen = (*_pick(alone, N_EACH, generator), *kept, *rest)
+    return tuple(dict.fromkeys(chosen))  # a pair may be among both kinds
 
 
 def _pick(
     shares: list[Share], size: int, generator: np.random.Generator
 ) -> list[Share]:
-    chosen = generator.choice(len(shares), size, replace=False)
+    chosen = generator.choice(len(shares), min(size, len(shares)), replace=False)
     return [shares[k] for k in sorted(chosen.tolist())]
 
 

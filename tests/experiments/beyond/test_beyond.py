@@ -10,8 +10,8 @@ from support.designs import NOWHERE, method_of, task_of
 
 from bayesmend.datasets import load_network
 from bayesmend.errors import DataError
-from bayesmend.hiding.mechanisms import hide_value_per_variable
-from experiments.beyond import imputation, optimism, optimum, real
+from bayesmend.hiding.mechanisms import hide_mcar, hide_value_per_variable
+from experiments.beyond import coverage, imputation, optimism, optimum, real
 from experiments.catalog import load_experiment
 from experiments.data import DataFolder
 from experiments.design import Answer, Run, Task
@@ -146,7 +146,7 @@ def test_every_contender_runs_on_every_sample():
         assert set(counts.values()) == {10}
 
 
-@pytest.mark.parametrize("module", [imputation, optimism, optimum, real])
+@pytest.mark.parametrize("module", [coverage, imputation, optimism, optimum, real])
 def test_designs_ask_only_for_files_with_a_known_source(module):
     experiment = module.design()
     with pytest.raises(DataError, match="Name one with --data") as caught:
@@ -268,3 +268,27 @@ def test_optimum_shows_a_curve_for_each_locality(tmp_path):
     assert (line.interval.low, line.interval.high) == (pytest.approx(low), 100.0)
     write_figures(results, tmp_path)
     assert "t = 1, the modes too" in (tmp_path / "optimum.svg").read_text()
+
+
+@pytest.mark.slow
+def test_what_coverage_asks_for_has_the_probabilities_of_the_network():
+    network = load_network("lucas")
+    shares = coverage.asked(network)
+    assert len(shares) == len(set(shares)) > coverage.N_EACH
+    assert sum(share.given is not None for share in shares) > coverage.N_EACH // 2
+    codes = network.sample(20_000, seed=1).codes
+    values, squares = coverage.estimate(codes, shares)
+    truth = np.array([share.truth for share in shares])
+    assert (np.abs(values - truth) < 5 * np.sqrt(squares)).all()
+
+
+def test_coverage_of_tables_that_nothing_is_missing_from():
+    network = load_network("lucas")
+    rows = network.sample(500, seed=1)
+    task = Task(hide_mcar(rows, 0.2, seed=1), network=network)
+    whole = coverage.solve_complete(task, seed=1, n_threads=1).extra
+    fixed = coverage.solve_fixed(
+        task, seed=1, n_threads=1, m=3, restarts=0, max_parents=2
+    ).extra
+    assert 0.8 <= whole["covered"] <= 1.0
+    assert fixed["width"] > whole["width"]
