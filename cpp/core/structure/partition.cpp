@@ -41,12 +41,11 @@ struct VarSet {
 // The logarithm of a sum whose terms come in descending order.
 class FallingSum {
  public:
-  // False once what follows does not count.
-  bool take(double score) {
+  void take(double score) {
     if (first_ == kMinusInfinity) first_ = score;
     sum_ += std::exp(score - first_);
-    return true;
   }
+  // Whether what follows does not count.
   bool is_done(double score) const { return score < first_ - kNegligible; }
   double log() const { return first_ == kMinusInfinity ? first_ : first_ + std::log(sum_); }
 
@@ -262,6 +261,7 @@ class PartitionChain {
       return true;
     });
     std::vector<double> logs;
+    logs.reserve(sums.size());
     for (const FallingSum& found : sums) logs.push_back(found.log());
     return logs;
   }
@@ -407,7 +407,8 @@ class PartitionChain {
       if (sum.is_done(score)) return false;
       sets.push_back(c);
       logs.push_back(score);
-      return sum.take(score);
+      sum.take(score);
+      return true;
     }
     double total() const { return sum.log(); }
     std::size_t draw(Rng& source) const {
