@@ -45,7 +45,7 @@ RATE = 0.3
 SEEN = ("Disease", "Sick", "Grunting")
 N_TABLES = 20
 N_EACH = 25
-REPETITIONS = 60
+REPETITIONS = 30
 LEVEL = 0.95
 # Of what is asked: nearer to 0 or 1, and of fewer rows, the usual interval of a share
 # does not hold its level even where nothing is missing.
