@@ -116,6 +116,21 @@ WRONG = {
         lambda: bm.learn(TABLE, weights=[2**62] * 4),
         lambda: bm.learn_structure(FULL, weights=[1e308] * 4),
     ],
+    "weights must be numbers. Got 'heavy' in row 1 instead": [
+        lambda: bm.learn(TABLE, weights=[1, "heavy", 2, 3]),
+    ],
+    r"weights must be numbers. Got 1000.* in row 0 instead": [
+        lambda: bm.learn(TABLE, weights=[10**400] * 4),
+    ],
+    "weights must be numbers. Got object instead": [
+        lambda: bm.learn(TABLE, weights=object()),
+    ],
+    "parent_sets must be ParentSets, as candidate_parents returns. Got dict": [
+        lambda: bm.structure.solve(FULL),
+        lambda: bm.structure.solve_order(FULL),
+        lambda: bm.structure.solve_subsets(FULL),
+        lambda: bm.structure.solve_ilp(FULL),
+    ],
     "row weights that sum to at most 100,000,000. Got 120,000,000": [
         lambda: bm.learn_local(TABLE, weights=[30_000_000] * 4),
         lambda: bm.learn_exact(TABLE, weights=[30_000_000] * 4),

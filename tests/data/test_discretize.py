@@ -13,6 +13,7 @@ from support import oracle
 
 from bayesmend import IncompleteData
 from bayesmend.data import Discretization, fit_discretization
+from bayesmend.data.discretize import auto_cuts
 from bayesmend.errors import BayesmendWarning, DataError, ParameterError
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False) | st.integers(-3, 3).map(float)
@@ -235,3 +236,29 @@ def test_coded_tables_are_cut_like_those_they_were_read_from():
     pd.testing.assert_series_equal(cut["x"], pd.Series(expected, name="x"))
     with pytest.raises(DataError, match="'y' has the value 'a' in row 0, which is not"):
         fit_discretization(data, {"y": 2})
+
+
+@given(
+    st.lists(st.tuples(numbers, st.integers(1, 4)), min_size=2, max_size=30),
+    st.integers(2, 5),
+)
+def test_a_row_of_weight_two_counts_as_two_rows(rows, n_bins):
+    values, weights = (np.array(each, float) for each in zip(*rows, strict=True))
+    repeated = np.repeat(values, weights.astype(int))
+    assert auto_cuts(values, weights) == auto_cuts(repeated)
+    if len(set(values)) > 1:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BayesmendWarning)
+            read = IncompleteData.from_table(
+                {"x": values, "w": weights}, discretize={"x": n_bins}, weights="w"
+            )
+        expected = quiet_fit({"x": repeated}, {"x": n_bins})
+        assert read.discretization.cuts == expected.cuts
+
+
+def test_a_column_of_weights_counts_too():
+    table = {"x": [1.5, 2.5, 3.5, 4.5], "w": [9, 1, 1, 1]}
+    read = IncompleteData.from_table(table, discretize={"x": 2}, weights="w")
+    assert read.discretization.cuts == ((1.5,),)
+    plain = IncompleteData.from_table({"x": table["x"]}, discretize={"x": 2})
+    assert plain.discretization.cuts == ((2.5,),)

@@ -174,7 +174,7 @@ def test_categories_that_no_row_uses_need_not_be_declared():
             ">= 0. Got -1.0 in row 0",
         ),
         ({"a": ["x"]}, {"weights": [1, 2]}, "one number per row (1). Got shape (2,)"),
-        ({"a": ["x"]}, {"weights": ["k"]}, "weights must be numbers. Got list"),
+        ({"a": ["x"]}, {"weights": ["k"]}, "weights must be numbers. Got 'k' in row 0"),
         ({"a": ["x"]}, {"weights": "w"}, "no variable named 'w'. Available: a."),
         ({"a": ["x"], "w": [None]}, {"weights": "w"}, "finite and >= 0. Got nan"),
         ({"a": ["x"], "w": ["k"]}, {"weights": "w"}, "which is not a number. Only"),

@@ -1,5 +1,6 @@
 """Every kind of table is read the same, in memory and in files."""
 
+import sys
 from decimal import Decimal
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from support.tables import fails, make_table
 
 from bayesmend import IncompleteData, learn
+from bayesmend.data.sources import read_frame
 from bayesmend.data.states import MISSING
 from bayesmend.errors import DataError, MissingDependencyError, ReadingWarning
 
@@ -65,7 +67,7 @@ def test_parquet_and_arrow_files_are_read(tmp_path, monkeypatch, suffix, has_pol
     path = tmp_path / f"t{suffix}"
     frame.write_parquet(path) if suffix == ".parquet" else frame.write_ipc(path)
     if not has_polars:
-        monkeypatch.setitem(__import__("sys").modules, "polars", None)
+        monkeypatch.setitem(sys.modules, "polars", None)
     data = IncompleteData.from_table(str(path))
     assert data.states == (("x", "y"), (1, 2))
     assert isinstance(data.to_table(), pl.DataFrame if has_polars else pa.Table)
@@ -75,7 +77,7 @@ def test_without_polars_and_pyarrow_the_remedy_is_named(tmp_path, monkeypatch):
     path = tmp_path / "t.parquet"
     pl.DataFrame({"a": ["x"]}).write_parquet(path)
     for name in ("polars", "pyarrow"):
-        monkeypatch.setitem(__import__("sys").modules, name, None)
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingDependencyError, match="needs polars or pyarrow"):
         IncompleteData.from_table(path)
 
@@ -118,3 +120,20 @@ def test_a_mapping_of_single_values_is_told_to_give_lists(value: object) -> None
 def test_a_mapping_of_mappings_is_refused() -> None:
     with pytest.raises(DataError, match="a list of values for 'age'"):
         IncompleteData.from_table({"age": {0: 1}})
+
+
+@pytest.mark.parametrize("has_polars", [True, False])
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_a_small_file_of_many_cells_is_refused(
+    tmp_path, monkeypatch, suffix, has_polars
+):
+    path = tmp_path / f"t{suffix}"
+    frame = pl.DataFrame({"a": ["x"] * 3000, "b": ["y"] * 3000})
+    frame.write_parquet(path) if suffix == ".parquet" else frame.write_ipc(path)
+    if not has_polars:
+        monkeypatch.setitem(sys.modules, "polars", None)
+    monkeypatch.setenv("BAYESMEND_MAX_UNPACKED", "47999")
+    with pytest.raises(DataError, match=r"holds 3,000 rows of 2 columns, which take"):
+        read_frame(path)
+    monkeypatch.setenv("BAYESMEND_MAX_UNPACKED", "48000")
+    assert read_frame(path).shape == (3000, 2)

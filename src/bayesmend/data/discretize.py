@@ -326,25 +326,38 @@ def fit_source(
     cutting: Mapping[str, Cutting],
     by: str = "quantile",
     shortfalls: list[str] | None = None,
+    weights: NDArray[np.float64] | None = None,
 ) -> Discretization:
     """Choose cut points from a source that is prepared.
 
-    Sentences about variables with fewer intervals than asked for go to a list.
+    Sentences about variables with fewer intervals than asked for go to a list. A row
+    of weight 2 counts as two rows.
     """
     cuts, known = [], []
     for name, how in cutting.items():
         chosen, n_bins, points = _read_cutting(name, how, by)
         numbers, is_date = numbers_to_cut(source, position_of(name, source.names))
-        seen = numbers[~np.isnan(numbers)]
+        seen, counts = _counted(numbers, weights)
         if chosen == AUTO and seen.size:
-            points = auto_cuts(seen)
+            points = auto_cuts(seen, counts)
         elif points is None:
-            points = _fit_cuts(name, seen, n_bins, chosen)
+            points = _fit_cuts(name, seen, counts, n_bins, chosen)
             if len(points) + 1 < n_bins and shortfalls is not None:
                 shortfalls.append(_shortfall(name, len(points) + 1, n_bins))
         cuts.append(points)
         known.append(Numbers.of(numbers, points, is_date=is_date))
     return Discretization(tuple(cutting), tuple(cuts), tuple(known))
+
+
+def _counted(
+    numbers: NDArray[np.float64], weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Return the observed numbers that count, and for how much where that differs."""
+    is_seen = ~np.isnan(numbers)
+    if weights is None or not weights[is_seen].any():
+        return numbers[is_seen], None
+    counts = is_seen & (weights > 0)
+    return numbers[counts], weights[counts]
 
 
 def numbers_to_cut(source: Source, position: int) -> tuple[NDArray[np.float64], bool]:
@@ -354,7 +367,7 @@ def numbers_to_cut(source: Source, position: int) -> tuple[NDArray[np.float64], 
     return source.numbers(position), False
 
 
-def n_intervals(n_observed: int) -> int:
+def n_intervals(n_observed: float) -> int:
     """Return into how many intervals so many numbers are cut by default.
 
     Examples
@@ -366,7 +379,9 @@ def n_intervals(n_observed: int) -> int:
     return min(max(wanted, FEWEST), MOST)
 
 
-def auto_cuts(numbers: NDArray[np.float64]) -> tuple[float, ...]:
+def auto_cuts(
+    numbers: NDArray[np.float64], weights: NDArray[np.float64] | None = None
+) -> tuple[float, ...]:
     """Choose cut points for observed numbers by their number and their ties alone.
 
     A number that more than an equal share of the rows hold has an interval of its own.
@@ -380,9 +395,10 @@ def auto_cuts(numbers: NDArray[np.float64]) -> tuple[float, ...]:
     >>> auto_cuts(np.arange(1000.0))
     (199.0, 399.0, 599.0, 799.0)
     """
-    values, counts = np.unique(numbers, return_counts=True)
-    k = n_intervals(numbers.size)
-    is_heavy = counts * k > numbers.size
+    values, counts = _distinct(numbers, weights)
+    total = float(counts.sum())
+    k = n_intervals(total)
+    is_heavy = counts * k > total
     starts = np.flatnonzero(np.diff(np.append(True, is_heavy).astype(np.int8)) < 0)
     ends = np.flatnonzero(np.diff(np.append(is_heavy, True).astype(np.int8)) > 0) + 1
     stretches = [slice(*ab) for ab in zip(starts.tolist(), ends.tolist(), strict=True)]
@@ -396,7 +412,19 @@ def auto_cuts(numbers: NDArray[np.float64]) -> tuple[float, ...]:
     return tuple(sorted(cuts - {float(values[-1])}))
 
 
-def _shared(n_parts: int, stretches: Sequence[NDArray[np.intp]]) -> list[int]:
+def _distinct(
+    numbers: NDArray[np.float64], weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the distinct numbers, ascending, and the weight of the rows of each."""
+    if weights is None:
+        values, counts = np.unique(numbers, return_counts=True)
+        return values, counts.astype(np.float64)
+    values, inverse = np.unique(numbers, return_inverse=True)
+    counts = np.bincount(inverse, weights=weights)
+    return values, counts.astype(np.float64)
+
+
+def _shared(n_parts: int, stretches: Sequence[NDArray[np.float64]]) -> list[int]:
     """Give each stretch one part, and each further one to the fullest parts."""
     parts = [1] * len(stretches)
     for _ in range(n_parts - len(stretches)):
@@ -481,7 +509,11 @@ def _cut_point(point: Any) -> float:
 
 
 def _fit_cuts(
-    name: str, numbers: NDArray[np.float64], n_bins: int, by: str
+    name: str,
+    numbers: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    n_bins: int,
+    by: str,
 ) -> tuple[float, ...]:
     if numbers.size == 0:
         message = (
@@ -490,10 +522,15 @@ def _fit_cuts(
         )
         raise DataError(message)
     low, high = float(numbers.min()), float(numbers.max())
-    shares = np.arange(1, n_bins) / n_bins
     if by == "quantile":
-        points = np.quantile(numbers, shares, method="inverted_cdf")
+        values, counts = _distinct(numbers, weights)
+        below = np.cumsum(counts)
+        # Whole numbers, so that no share is missed by rounding.
+        points = values[
+            np.searchsorted(below * n_bins, np.arange(1, n_bins) * below[-1])
+        ]
     else:
+        shares = np.arange(1, n_bins) / n_bins
         points = low * (1 - shares) + high * shares  # high - low could overflow
     # A cut at or beyond the greatest value would leave an interval empty for good.
     return tuple(float(point) for point in np.unique(points) if low <= point < high)

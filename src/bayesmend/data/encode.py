@@ -5,7 +5,7 @@ here, once.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import got
 from bayesmend._spelling import spell
 from bayesmend._warn import warn
 from bayesmend.data.almost import tell_almost
@@ -84,11 +85,11 @@ def _encode(source: Source, options: ReadingOptions) -> Encoded:
     markers = source.markers  # with numbers as the table writes them
     problems = Problems()
     decisions = decide(source, asked, problems)
-    rule, shortfalls = _fit_rule(source, asked, decisions, problems)
-    coder = Coder(source, rule, asked, decisions)
     weights = None
     with problems.noted():
-        weights = coder.weights(options.weights)
+        weights = _weights(source, asked, options.weights)
+    rule, shortfalls = _fit_rule(source, asked, decisions, problems, weights)
+    coder = Coder(source, rule, asked, decisions)
     problems.check()
     variables = [d.name for d in decisions if d.role in ("model", "cut")]
     if not variables:
@@ -102,8 +103,21 @@ def _encode(source: Source, options: ReadingOptions) -> Encoded:
     return encoded
 
 
+def _weights(source: Source, asked: Asked, given: Any) -> NDArray[np.float64] | None:
+    """Return the row weights: those given, or those of their column."""
+    if given is None:
+        return None
+    if asked.weight_at is not None:
+        given = source.numbers(asked.weight_at)
+    return check_weights(given, source.n_rows, source)
+
+
 def _fit_rule(
-    source: Source, asked: Asked, decisions: Sequence[Decision], problems: Problems
+    source: Source,
+    asked: Asked,
+    decisions: Sequence[Decision],
+    problems: Problems,
+    weights: NDArray[np.float64] | None,
 ) -> tuple[Discretization | None, list[str]]:
     """Return where columns are cut, and which ones into fewer intervals than asked."""
     rules = [asked.rule] if asked.rule is not None else []
@@ -114,7 +128,11 @@ def _fit_rule(
         how = cutting.get(name)
         if how is not None:
             with problems.noted():
-                rules.append(fit_source(source, {name: how}, shortfalls=shortfalls))
+                rules.append(
+                    fit_source(
+                        source, {name: how}, shortfalls=shortfalls, weights=weights
+                    )
+                )
     return Discretization.joined(rules), shortfalls
 
 
@@ -270,14 +288,6 @@ class Coder:
         self.weight_at = None if asked is None else asked.weight_at
         cut = rule.names if rule is not None else ()
         self.cut = frozenset(j for j, name in enumerate(source.names) if name in cut)
-
-    def weights(self, given: Any) -> NDArray[np.float64] | None:
-        """Return the row weights: those given, or those of their column."""
-        if given is None:
-            return None
-        if self.weight_at is not None:
-            given = self.source.numbers(self.weight_at)
-        return check_weights(given, self.source.n_rows, self.source)
 
     def code(
         self,
@@ -573,9 +583,8 @@ def check_weights(
     """Return row weights as a read-only array, or say what is wrong with them."""
     try:
         array = np.array(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        message = f"weights must be numbers. Got {type(weights).__name__} instead."
-        raise DataError(message) from None
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(_no_weights(weights, source)) from None
     if array.shape != (n_rows,):
         message = (
             f"weights must hold one number per row ({n_rows}). Got shape {array.shape}"
@@ -598,6 +607,19 @@ def check_weights(
         raise DataError(message)
     array.flags.writeable = False
     return array
+
+
+def _no_weights(weights: Any, source: Source | None) -> str:
+    """Say which weight is no number."""
+    given = weights if isinstance(weights, Iterable) else ()
+    for row, weight in enumerate(given):
+        try:
+            float(weight)
+        except (TypeError, ValueError, OverflowError):
+            place = source.place(row) if source else f" in row {row}"
+            what = got(weight).removesuffix(" instead.")
+            return f"weights must be numbers. {what}{place} instead."
+    return f"weights must be numbers. Got {type(weights).__name__} instead."
 
 
 def check_codes(

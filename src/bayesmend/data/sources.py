@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._files import file_suffix
+from bayesmend._limits import max_unpacked
 from bayesmend._spelling import spell
 from bayesmend._visible import tidy
 from bayesmend.data.numbers import date_number
@@ -41,7 +42,7 @@ from bayesmend.data.states import (
     is_number_text,
     marker_numbers,
 )
-from bayesmend.errors import DataError, MissingDependencyError
+from bayesmend.errors import BayesmendError, DataError, MissingDependencyError
 
 KEPT_VALUES = 1024
 """Distinct values kept of a column that has too many: enough for a message."""
@@ -153,9 +154,12 @@ def read_frame(path: Path) -> Any:
         pl = None
     try:
         if pl is not None:
+            lazy = pl.scan_parquet(path) if is_parquet else pl.scan_ipc(path)
+            n_rows = int(lazy.select(pl.len()).collect().item())
+            _check_unpacked(path, n_rows, len(lazy.collect_schema()))
             return pl.read_parquet(path) if is_parquet else pl.read_ipc(path)
         return _read_with_pyarrow(path, is_parquet=is_parquet)
-    except MissingDependencyError:
+    except BayesmendError:
         raise
     except Exception as error:
         kind = "Parquet" if is_parquet else "Arrow"
@@ -172,7 +176,25 @@ def _read_with_pyarrow(path: Path, *, is_parquet: bool) -> Any:
             " 'bayesmend[frames]'."
         )
         raise MissingDependencyError(message) from error
-    return parquet.read_table(path) if is_parquet else feather.read_table(path)
+    if not is_parquet:
+        table = feather.read_table(path, memory_map=True)
+        _check_unpacked(path, table.num_rows, table.num_columns)
+        return table
+    inside = parquet.read_metadata(path)
+    _check_unpacked(path, inside.num_rows, inside.num_columns)
+    return parquet.read_table(path)
+
+
+def _check_unpacked(path: Path, n_rows: int, n_columns: int) -> None:
+    """Refuse a file that repeats a few values so often that they fill the memory."""
+    n_bytes = 8 * n_rows * n_columns
+    if n_bytes > max_unpacked():
+        message = (
+            f"{path.name} holds {n_rows:,} rows of {n_columns:,} columns, which take"
+            f" more than {max_unpacked():,} bytes at 8 a cell. Read fewer, or raise the"
+            " environment variable BAYESMEND_MAX_UNPACKED."
+        )
+        raise DataError(message)
 
 
 class Source(ABC):

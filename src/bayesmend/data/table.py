@@ -143,7 +143,8 @@ class IncompleteData:
             States of some variables, in order. They may contain states that the data
             lack; a value outside them is an error. For text they compare as text.
         weights : array of shape (n_rows,) or str, optional
-            Row weights, finite and >= 0, or the name of the column that holds them.
+            Row weights, finite and >= 0, or the name of the column that holds them. A
+            row of weight 2 counts as two rows, for intervals of equal frequency too.
         columns : mapping or sequence of str, optional
             What some columns are: ``"model"``, ``"pass-through"`` or ``"drop"``, by
             name; or the names of those to model, the others being passed through. By

@@ -22,7 +22,7 @@ from bayesmend.errors import MissingDependencyError
 from bayesmend.graph.dag import Dag
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
 from bayesmend.seed import Seed, as_generator
-from bayesmend.structure.parents import ParentSets
+from bayesmend.structure.parents import ParentSets, check_parent_sets
 from bayesmend.structure.problem import Problem
 from bayesmend.structure.solution import Solution
 
@@ -87,6 +87,7 @@ def solve_ilp(
     ((('b', 'a'),), -6.0, 'optimal')
     """
     progress = told(progress)
+    check_parent_sets(parent_sets)
     _check(time_limit, gap, node_limit, patience)
     begun = time.perf_counter()
     run = _Run(parent_sets, begun, math.inf if time_limit is None else time_limit)

@@ -22,10 +22,17 @@ from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.candidates import can_score_all, candidates_from
 from bayesmend.structure.ess import choose_rule
 from bayesmend.structure.greedy import RESTARTS, climb_from
+from bayesmend.structure.order import PATIENCE, solve_order
 from bayesmend.structure.others import NEAR, Other, tell_others
 from bayesmend.structure.parents import ParentSets
 from bayesmend.structure.solution import Solution
-from bayesmend.structure.solve import Solver, check_gap, check_solver, solve
+from bayesmend.structure.solve import (
+    Solver,
+    check_gap,
+    check_solver,
+    choose_solver,
+    solve,
+)
 
 __all__ = ["StructureResult", "learn_structure"]
 
@@ -154,10 +161,14 @@ def find_structure(
     time_limit: float | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
+    settles: bool = False,
 ) -> Solution:
-    """Find a structure for whatever a scorer counts."""
-    clock = Clock(time_limit)
-    search = _Search(scorer, rules, gap, clock, as_generator(seed), progress)
+    """Find a structure for whatever a scorer counts.
+
+    A search that ``settles`` ends when it gains no more, as without a time limit.
+    """
+    clock, generator = Clock(time_limit), as_generator(seed)
+    search = _Search(scorer, rules, gap, clock, generator, progress, settles)
     return search.run(solver, max_sets)
 
 
@@ -169,6 +180,7 @@ class _Search:
     clock: Clock
     seed: Any
     progress: Progress | None
+    settles: bool = False
 
     def run(self, solver: Solver, max_sets: int | None) -> Solution:
         if solver == "greedy":
@@ -192,15 +204,12 @@ class _Search:
             solver = "order"
             chosen = "order: too many parent sets to score them all"
         try:
-            found = solve(
+            found = self._solve(
                 parent_sets,
-                solver=solver,
-                gap=self.gap if is_complete else None,
-                time_limit=self.clock.left if is_complete else self._share(0.6),
-                start=first.dag,
-                seed=self.seed,
-                n_threads=self.scorer.n_threads,
-                progress=self.progress,
+                solver,
+                self.gap if is_complete else None,
+                self.clock.left if is_complete else self._share(0.6),
+                first.dag,
             )
         except KeyboardInterrupt:  # in a callable, or between two steps of a solver
             return _only_climbed(first, Stopped.INTERRUPT)
@@ -217,6 +226,28 @@ class _Search:
             chosen=chosen or found.chosen,
             detail={**found.detail, **detail},
         )
+
+    def _solve(
+        self,
+        parent_sets: ParentSets,
+        solver: Solver,
+        gap: float | None,
+        time_limit: float | None,
+        start: Dag,
+    ) -> Solution:
+        how: dict[str, Any] = {
+            "time_limit": time_limit,
+            "start": start,
+            "seed": self.seed,
+            "n_threads": self.scorer.n_threads,
+            "progress": self.progress,
+        }
+        name = solver
+        if name == "auto":
+            name, _ = choose_solver(parent_sets.n_vars, parent_sets.n_sets)
+        if self.settles and name == "order":
+            return solve_order(parent_sets, patience=PATIENCE, **how)
+        return solve(parent_sets, solver=solver, gap=gap, **how)
 
     def _climb(self, start: Dag | None, time_limit: float | None) -> Solution:
         return climb_from(

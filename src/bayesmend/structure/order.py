@@ -14,7 +14,7 @@ from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
 from bayesmend.seed import Seed, as_generator
-from bayesmend.structure.parents import ParentSets
+from bayesmend.structure.parents import ParentSets, check_parent_sets
 from bayesmend.structure.solution import (
     Solution,
     dag_of,
@@ -22,7 +22,10 @@ from bayesmend.structure.solution import (
     trivial_bound,
 )
 
-__all__ = ["FIRST_PATIENCE", "solve_order"]
+__all__ = ["FIRST_PATIENCE", "PATIENCE", "solve_order"]
+
+PATIENCE = 100
+"""Perturbations without gain that end a chain."""
 
 FIRST_PATIENCE = 20
 """Perturbations without gain that end the search for a first answer."""
@@ -81,11 +84,12 @@ def solve_order(
     -6.0
     """
     progress = told(progress)
+    check_parent_sets(parent_sets)
     clock = Clock(time_limit)
     check_integer("restarts", restarts, 1)
     check_integer("max_window", max_window, 1)
     if patience is None:
-        patience = 100 if clock.left is None else int(np.iinfo(np.int64).max)
+        patience = PATIENCE if clock.left is None else int(np.iinfo(np.int64).max)
     check_integer("patience", patience, 1)
     if parent_sets.n_vars == 0:
         return _solution(parent_sets, np.zeros(0, np.int64), Stopped.NOTHING, clock)

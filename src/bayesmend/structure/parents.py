@@ -21,7 +21,7 @@ from bayesmend.data.states import listing
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 
-__all__ = ["Arrays", "Family", "ParentSets"]
+__all__ = ["Arrays", "Family", "ParentSets", "check_parent_sets"]
 
 Family = tuple[float, tuple[int, ...]]
 """A score and the indices of the parents it belongs to."""
@@ -269,6 +269,16 @@ class ParentSets:
             f"ParentSets(n_vars={self.n_vars}, n_sets={self.n_sets}, "
             f"max_members={largest})"
         )
+
+
+def check_parent_sets(value: object) -> None:
+    """Raise ``ParameterError`` unless a value is `ParentSets`."""
+    if not isinstance(value, ParentSets):
+        msg = (
+            "parent_sets must be ParentSets, as candidate_parents returns. "
+            f"Got {type(value).__name__} instead."
+        )
+        raise ParameterError(msg)
 
 
 def _check_candidates(sets: ParentSets) -> None:

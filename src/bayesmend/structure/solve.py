@@ -20,7 +20,7 @@ from bayesmend.outcome import TOLERANCE, Certificate, Stopped
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.ilp import solve_ilp
 from bayesmend.structure.order import FIRST_PATIENCE, solve_order
-from bayesmend.structure.parents import ParentSets
+from bayesmend.structure.parents import ParentSets, check_parent_sets
 from bayesmend.structure.solution import Solution, trivial_bound
 from bayesmend.structure.subsets import solve_subsets, subsets_memory
 
@@ -93,6 +93,7 @@ def solve(
     'subsets: 2 variables'
     """
     progress = told(progress)
+    check_parent_sets(parent_sets)
     check_gap(gap, solver)
     if callable(solver):
         return _solve_by_callable(parent_sets, solver)

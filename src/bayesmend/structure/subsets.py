@@ -14,7 +14,7 @@ from bayesmend._spelling import spell
 from bayesmend.errors import ParameterError
 from bayesmend.outcome import Certificate, Stopped
 from bayesmend.structure.order import solve_order
-from bayesmend.structure.parents import ParentSets
+from bayesmend.structure.parents import ParentSets, check_parent_sets
 from bayesmend.structure.solution import Solution, dag_of, feasible_order, trivial_bound
 
 __all__ = ["best_through", "solve_subsets", "subsets_memory"]
@@ -55,6 +55,7 @@ def solve_subsets(
     Solution(optimal, score=-6.000, n_arcs=1, solver='subsets', ...)
     """
     progress = told(progress)
+    check_parent_sets(parent_sets)
     clock = Clock(time_limit)
     if parent_sets.n_vars == 0:
         return _solution(parent_sets, np.zeros(0, np.int64), 0.0, clock)

@@ -7,7 +7,7 @@ import pytest
 from support import oracle
 from support.pairs import pair_score
 from support.strategies import holed_table, linked_rows, random_holes
-from support.timing import within
+from support.timing import ctrl_c_after, within
 
 from bayesmend import Dag, learn_exact, learn_local, learn_structure
 from bayesmend.data.table import IncompleteData
@@ -468,3 +468,37 @@ def test_a_cell_without_an_alternative_has_no_runner_up():
     assert cell[:3] == (1, "v0", "s0")
     assert (cell.margin, cell.runner_up) == (np.inf, None)
     assert cells.to_csv().splitlines()[1] == "1,v0,s0,inf,"
+
+
+def test_ctrl_c_at_a_start_that_takes_long_gives_the_first_answer():
+    rng = np.random.default_rng(1)
+    rows = np.where(rng.random((3000, 30)) < 0.2, None, rng.integers(0, 4, (3000, 30)))
+    data = holed_table(rows.tolist(), [4] * 30)
+    rules = Constraints(required=[(data.names[0], data.names[1])])
+    with ctrl_c_after(0.05):
+        found = learn_local(data, solver="greedy", constraints=rules, seed=1)
+    assert found.status == "stopped at interrupt"
+    assert found.dag.arcs == ((data.names[0], data.names[1]),)
+    assert found.completed.n_missing == 0
+
+
+@pytest.mark.parametrize("solver", ["order", "greedy"])
+def test_a_search_that_has_settled_waits_for_no_limit(solver):
+    rows, card = random_holes(3)
+    with within(20.0):
+        found = learn_local(
+            holed_table(rows, card),
+            solver=solver,
+            starts=("mode",),
+            restarts=0,
+            time_limit=600.0,
+            seed=1,
+        )
+    assert found.status == "local optimum"
+
+
+def test_more_starts_than_there_is_time_for_are_not_drawn():
+    data = IncompleteData.from_table({"a": ["x", "x", "y", None], "b": list("uvvv")})
+    with within(1.5):
+        found = learn_local(data, restarts=9_000_000, time_limit=0.5, seed=1)
+    assert found.completed.n_missing == 0

@@ -492,3 +492,11 @@ def test_any_time_limit_gives_a_network(hard):
     found = bm.learn_em(data, hard=hard, seed=1, time_limit=1e-6)
     check(found, data)
     assert found.status == "stopped at time limit"
+
+
+def test_a_family_of_too_many_counts_is_an_error_of_ours():
+    states = [str(i) for i in range(254)]
+    table = {name: [None, "1", "2"] for name in "abcd"}
+    data = bm.IncompleteData.from_table(table, states=dict.fromkeys("abcd", states))
+    with pytest.raises(InferenceError, match=r"2\^26 cells. Use a smaller max_parents"):
+        bm.learn_em(data, starts=("empty",), restarts=0, seed=1)

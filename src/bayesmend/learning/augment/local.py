@@ -122,17 +122,25 @@ def learn_local(
     usual = usual_starts(rule)
     if not is_certifying:
         usual = ("em", *usual)
-    completions = list_starts(
-        problem,
-        restarts=restarts,
-        starts=usual if starts is None else starts,
-        given=None if start is None else checked_completion(table, start),
-        generator=generator,
-        time_limit=clock.left,
-    )
+    given = None if start is None else checked_completion(table, start)
     search = LocalSearch(
         problem, clock, check_integer("n_threads", n_threads), progress
     )
+    try:
+        completions = list_starts(
+            problem,
+            restarts=restarts,
+            starts=usual if starts is None else starts,
+            given=given,
+            generator=generator,
+            time_limit=clock.left,
+        )
+    except KeyboardInterrupt:  # while a start was sought that takes long
+        kinds: tuple[Start, ...] = ("mode",) if given is None else ()
+        first = list_starts(
+            problem, restarts=0, starts=kinds, given=given, generator=generator
+        )
+        return search.interrupted(first)
     if not is_certifying:
         return search.alternating(completions, solver, generator)
     try:
@@ -189,6 +197,21 @@ class LocalSearch:
             detail={**reached.detail, "note": note},
         )
 
+    def interrupted(self, starts: NDArray[np.uint8]) -> LearnResult:
+        """Give the first start without any search, which is the best so far."""
+        rules = self.problem.rules
+        required = tuple(tuple(np.flatnonzero(r).tolist()) for r in rules.required)
+        return assemble(
+            self.problem,
+            Dag(self.problem.data.names, required),
+            starts[0],
+            certificate=Certificate.HEURISTIC,
+            stopped=Stopped.INTERRUPT,
+            method="local",
+            seconds=self.clock.seconds,
+            detail={"starts": len(starts), **note_of(self.problem)},
+        )
+
     def certified(
         self, augmenter: _core.Augmenter, starts: NDArray[np.uint8], locality: int
     ) -> LearnResult:
@@ -231,7 +254,7 @@ class LocalSearch:
         generator: np.random.Generator,
     ) -> LearnResult:
         """Alternate between structure and completion until neither step helps."""
-        how: dict[str, Any] = {"solver": solver, "seed": generator}
+        how: dict[str, Any] = {"solver": solver, "seed": generator, "settles": True}
         best: _Reached | None = None
         best_start = 0
         for number, start in enumerate(starts):
@@ -245,7 +268,7 @@ class LocalSearch:
                 reached = self._alternate(start, how, len(starts) - number)
             except KeyboardInterrupt:  # before this start gave anything
                 if best is None:
-                    raise
+                    return self.interrupted(starts)
                 best.stop(Stopped.INTERRUPT)
                 break
             if best is None or reached.score > best.score + 1e-9:

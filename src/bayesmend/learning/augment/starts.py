@@ -8,6 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._clock import Clock
 from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import InferenceError, ParameterError
@@ -32,6 +33,7 @@ def usual_starts(score: Score) -> tuple[Start, ...]:
 
 
 _MOST_CELLS = 10**7  # of all random starts; beyond, they take minutes and gigabytes
+_CELLS_AT_ONCE = 10**6  # drawn without a look at the clock
 
 
 def list_starts(
@@ -58,8 +60,10 @@ def list_starts(
     generator : Generator
         Source of the draws.
     time_limit : float, optional
-        Seconds left for the search as a whole; ``em`` may take half of them.
+        Seconds left for the search as a whole; ``em`` may take half of them, and draws
+        end where half are over.
     """
+    clock = Clock(None if time_limit is None else time_limit / 2)
     check_starts(starts, get_args(Start))
     found: list[Completion] = []
     if given is not None:
@@ -81,7 +85,7 @@ def list_starts(
                 f"are more than {_MOST_CELLS:,} cells in all. Ask for fewer."
             )
             raise ParameterError(msg)
-        found += list(_draw(problem, frequencies, restarts, generator))
+        found += _draw_in_time(problem, frequencies, restarts, generator, clock)
     if not found:
         names = ", ".join(get_args(Start))
         msg = f"there is no start. Name at least one of {names} in starts."
@@ -99,6 +103,26 @@ def _distinct(found: list[Completion]) -> NDArray[np.uint8]:
 def _mode(problem: PatternProblem, shares: list[NDArray[np.float64]]) -> Completion:
     modes = np.array([share.argmax() for share in shares], np.uint8)
     return modes[problem.variable]
+
+
+def _draw_in_time(
+    problem: PatternProblem,
+    shares: list[NDArray[np.float64]],
+    restarts: int,
+    generator: np.random.Generator,
+    clock: Clock,
+) -> list[Completion]:
+    """Draw completions, fewer where there is no time for more."""
+    drawn: dict[bytes, Completion] = {}
+    at_once = max(2, _CELLS_AT_ONCE // max(problem.n_cells, 1) // 2 * 2)
+    for first in range(0, restarts, at_once):
+        n_draws = min(at_once, restarts - first)
+        for completion in _draw(problem, shares, n_draws, generator):
+            # A copy: a row of many would keep all of them in memory.
+            drawn.setdefault(completion.tobytes(), completion.copy())
+        if clock.is_over:
+            break
+    return list(drawn.values())
 
 
 def _draw(

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend._clock import Clock, Progress, limited_calls
+from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData
-from bayesmend.errors import InferenceError
+from bayesmend.errors import BayesmendError, InferenceError
 from bayesmend.graph.constraints import ParentRules
 from bayesmend.graph.dag import Dag
 from bayesmend.inference.engine import CompiledHoles
@@ -106,6 +107,12 @@ class Search:
                 raise
         except TimeoutError:
             self.stopped = Stopped.TIME
+        except ValueError as error:
+            if isinstance(error, BayesmendError):
+                raise
+            # Of the core: a family whose table of expected counts is too large.
+            message = f"{error} Use a smaller {spell('max_parents')}."
+            raise InferenceError(message) from None
         if self.best is None:
             assert self.too_dense
             raise self.too_dense[0]
