@@ -14,7 +14,7 @@ ASAN_TESTS := tests/test_answers.py tests/test_score.py tests/data/test_csv.py t
   tests/network tests/structure tests/inference/test_posterior.py tests/learning/augment/test_bound.py
 ASAN_CHOICE := not slow and not ctrl_c and not time_limit and not in_time and not progress and not too_wide
 
-.PHONY: demo test test-slow lint format stubs dist smoke asan reproduce bench bench-augment bench-em bench-tables preflight clean
+.PHONY: demo test test-slow lint format stubs dist smoke asan fuzz reproduce bench bench-augment bench-em bench-tables preflight clean
 
 demo: $(VENV)/.installed
 	$(BIN)/bayesmend demo --out demo
@@ -76,6 +76,10 @@ asan: $(VENV)/.installed
 reproduce: $(VENV)/.installed
 	$(BIN)/python -m experiments $(or $(ONLY),all) $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS)) \
 	  $(if $(DATA),--data "$(DATA)") $(if $(OUT),--out "$(OUT)")
+
+# make fuzz INPUTS=100000 SEED=1; a run that was cut short goes on where it ended.
+fuzz: $(VENV)/.installed
+	$(BIN)/python -m fuzz --inputs $(or $(INPUTS),100000) --seed $(or $(SEED),1)
 
 bench: $(VENV)/.installed $(VENV)/.peers
 	$(BIN)/python -m benchmarks.speed

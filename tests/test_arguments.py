@@ -12,6 +12,7 @@ TABLE = {"a": ["x", "x", "y", None], "b": ["u", None, "v", "v"]}
 FULL = {"a": ["x", "x", "y", "y"], "b": ["u", "v", "v", "v"]}
 ASIA = bm.load_network("asia")
 DAG = bm.Dag.from_arcs(["a", "b"])
+SETS = bm.structure.candidate_parents(FULL)
 read = bm.IncompleteData.from_table
 
 WRONG = {
@@ -88,6 +89,57 @@ WRONG = {
         lambda: score_families(FULL, [("a", "b")]),
         lambda: Families.from_pairs([(0, 5)]),
     ],
+    "given must be a list of names. Got 5": [
+        lambda: DAG.d_separated("a", "b", given=5),
+    ],
+    r"required must be a list of .* Got array\('a'": [
+        lambda: bm.Constraints(required=np.array("a")),
+    ],
+    "parent_sets must be ParentSets, as candidate_parents returns. Got float": [
+        lambda: bm.structure.best_through(0.5),
+    ],
+    r"lists must be a list of pairs \(score, parents\), such as": [
+        lambda: bm.structure.ParentSets.from_lists(["a"], [5]),
+    ],
+    r"lists must hold pairs \(score, parents\), such as": [
+        lambda: bm.structure.ParentSets.from_lists(["a"], [[5]]),
+        lambda: bm.structure.ParentSets.from_lists(["a"], [[(1.0, "b")]]),
+    ],
+    "parents must be a list of names. Got 5": [
+        lambda: bm.score.family_score(FULL, "a", 5),
+    ],
+    "have more than 100,000,000 families. Use a smaller max_parents": [
+        lambda: Families.up_to(10**6, 3),
+    ],
+    "no chosen variable has value {}. The states of": [
+        lambda: bm.hiding.hide_value_of(FULL, "a", 1, {}),
+    ],
+    "cutting must be a mapping": [
+        lambda: bm.data.fit_discretization({"n": [1.5, 2.5]}, 5),
+    ],
+    "by must be one of quantile, uniform. Got 5": [
+        lambda: bm.data.fit_discretization({"n": [1.5, 2.5]}, {"n": 2}, by=5),
+    ],
+    "no variable named": [
+        lambda: bm.hide_mcar(FULL, 0.1, variables=[np.zeros(2)]),
+        lambda: read(TABLE, columns=[np.zeros(2)]),
+    ],
+    "strength must be a number between 0 and 100. Got 1e": [
+        lambda: bm.hide_mnar(FULL, 0.1, strength=1e300),
+    ],
+    "safe must be True or False. Got array": [
+        lambda: read(TABLE).write_csv("t.csv", safe=np.zeros(2)),
+    ],
+    "solver must be one of auto, subsets, ilp, order or a callable": [
+        lambda: bm.structure.solve(SETS, solver=np.zeros(2)),
+        lambda: bm.structure.solve(SETS, solver="exact"),
+    ],
+    "File name too long": [
+        lambda: read("x" * 5000),
+        lambda: read("x" * 5000 + ".csv"),
+    ],
+    "no such file": [lambda: read("x" * 5000 + ".parquet")],
+    "cannot read '.*': embedded null byte": [lambda: read("a\0b")],
     "dag must be a Dag": [
         lambda: dag_score(FULL, DAG),
         lambda: bm.fit_parameters(TABLE, DAG),

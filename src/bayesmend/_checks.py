@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from bayesmend.errors import ParameterError
 
 __all__ = [
     "check_choice",
+    "check_flag",
     "check_goes_with",
     "check_integer",
     "check_items",
@@ -121,10 +123,11 @@ def check_items(name: str, value: object, what: str) -> list[Any]:
     bayesmend.errors.ParameterError: required must be a list of pairs of names. Got 5...
     """
     # A string would fall apart into its letters.
-    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-        msg = f"{spell(name)} must be a list of {what}. {got(value)}"
-        raise ParameterError(msg)
-    return list(value)
+    if not isinstance(value, str | bytes) and isinstance(value, Iterable):
+        with suppress(TypeError):  # of an array without dimensions, or a class
+            return list(value)
+    msg = f"{spell(name)} must be a list of {what}. {got(value)}"
+    raise ParameterError(msg)
 
 
 def check_mapping(name: str, value: object, example: str) -> None:
@@ -154,6 +157,21 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     """
     if not (isinstance(value, str) and value in choices):
         msg = f"{spell(name)} must be one of {', '.join(choices)}. {got(value)}"
+        raise ParameterError(msg)
+
+
+def check_flag(name: str, value: object) -> None:
+    """Raise ``ParameterError`` unless a value is True or False.
+
+    Examples
+    --------
+    >>> check_flag("safe", "yes")
+    Traceback (most recent call last):
+    ...
+    bayesmend.errors.ParameterError: safe must be True or False. Got 'yes' instead.
+    """
+    if not isinstance(value, bool | np.bool_):
+        msg = f"{spell(name)} must be True or False. {got(value)}"
         raise ParameterError(msg)
 
 

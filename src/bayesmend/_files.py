@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import stat
 import tempfile
 import zlib
 from collections.abc import Iterable
@@ -16,6 +17,8 @@ from bayesmend.errors import DataError, ParameterError
 __all__ = [
     "PathLike",
     "file_suffix",
+    "is_file",
+    "is_folder",
     "max_unpacked",
     "resolved",
     "unpack",
@@ -31,6 +34,23 @@ def check_path(path: object) -> None:
     if not isinstance(path, str | os.PathLike):
         msg = f"a path must be text or a Path. {got(path)}"
         raise ParameterError(msg)
+
+
+def is_file(path: Path) -> bool:
+    """Tell whether there is such a file; not for a name that can be none."""
+    return stat.S_ISREG(_mode(path))
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether there is such a folder; not for a name that can be none."""
+    return stat.S_ISDIR(_mode(path))
+
+
+def _mode(path: Path) -> int:
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError):  # not there, too long, or with a zero byte
+        return 0
 
 
 def file_suffix(path: PathLike) -> str:
@@ -100,8 +120,8 @@ def resolved(path: PathLike) -> Path:
     if target.is_symlink():
         msg = f"cannot write {str(path)!r}: it is a link that leads to itself."
         raise DataError(msg)
-    if target.exists() and not target.is_file():
-        kind = "a folder" if target.is_dir() else "a device, a pipe or the like"
+    if _mode(target) and not is_file(target):
+        kind = "a folder" if is_folder(target) else "a device, a pipe or the like"
         msg = f"cannot write {str(path)!r}: it is {kind}. Name a file."
         raise DataError(msg)
     return target

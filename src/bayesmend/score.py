@@ -63,6 +63,7 @@ _WITH_PRIOR: Final = ("bdeu", "bds", "k2")
 _WITH_ESS: Final = ("bdeu", "bds")
 _LEAST_ESS: Final = 1e-6
 _MOST_ESS: Final = 1e12  # within these, scores are right to 9 digits
+_MOST_FAMILIES: Final = 10**8
 SUPPORT: Final = 0.2
 """What a row costs in a cell of which no observed row gives an example, in nats."""
 
@@ -209,6 +210,13 @@ class Families:
         max_parents = min(check_integer("max_parents", max_parents), n_vars - 1)
         if n_vars == 0:
             return cls.from_pairs([])
+        n_families = n_vars * sum(comb(n_vars - 1, k) for k in range(max_parents + 1))
+        if n_families > _MOST_FAMILIES:
+            msg = (
+                f"{n_vars:,} variables with up to {max_parents:,} parents have more than "
+                f"{_MOST_FAMILIES:,} families. Use a smaller {spell('max_parents')}."
+            )
+            raise ParameterError(msg)
         children, sizes, parents = [], [], []
         for size in range(max_parents + 1):
             others = list(combinations(range(n_vars - 1), size))
@@ -694,6 +702,7 @@ def resolve_family(
     data: IncompleteData, child: str, parents: Sequence[str]
 ) -> tuple[int, list[int]]:
     """Turn names into indices; a family holds each variable once."""
+    parents = check_items("parents", parents, "names")
     index, parent_indices = data.index(child), [data.index(p) for p in parents]
     if len({index, *parent_indices}) != 1 + len(parent_indices):
         msg = f"the family of {child!r} names a variable twice: {', '.join(parents)}."

@@ -137,3 +137,15 @@ def test_a_small_file_of_many_cells_is_refused(
         read_frame(path)
     monkeypatch.setenv("BAYESMEND_MAX_UNPACKED", "48000")
     assert read_frame(path).shape == (3000, 2)
+
+
+def test_integers_beyond_numpy_are_read():
+    frame = pl.DataFrame({"a": pl.Series([1, 2**70, None, 1], dtype=pl.Int128)})
+    data = IncompleteData.from_table(frame, columns={"a": "model"})
+    assert data.states == ((1, 2**70),)
+
+
+def test_an_arrow_column_without_a_type_is_missing_throughout():
+    table = pa.table({"a": ["x", "y"], "b": pa.nulls(2)})
+    data = IncompleteData.from_table(table, states={"b": ["u", "v"]})
+    assert data.codes.tolist() == [[0, 255], [1, 255]]

@@ -339,10 +339,10 @@ ONE_LINE_ERRORS = {
     "rate must be a number between 0 and 1. Got True instead": lambda t: hide_mcar(
         t, True
     ),
-    "strength must be a finite number >= 0. Got -1 instead": lambda t: hide_mnar(
+    "strength must be a number between 0 and 100. Got -1 instead": lambda t: hide_mnar(
         t, 0.1, strength=-1
     ),
-    "strength must be a finite number >= 0. Got inf instead": lambda t: hide_mar(
+    "strength must be a number between 0 and 100. Got inf instead": lambda t: hide_mar(
         t, 0.1, depends_on=["age"], strength=math.inf
     ),
     "per_variable must be an integer >= 0. Got -2 instead": (

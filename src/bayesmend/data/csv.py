@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend._files import PathLike, file_suffix
+from bayesmend._files import PathLike, file_suffix, is_folder
 from bayesmend._formulas import as_field
 from bayesmend._spelling import spell
 from bayesmend.data.excel import CELL_END, is_workbook, read_sheet
@@ -70,7 +70,7 @@ def open_source(table: Any, files: FileOptions = _DETECT) -> Source:
         return open_table(table)
     path = Path(table)
     suffix = file_suffix(path)
-    if suffix in FRAME_SUFFIXES and path.suffix != ".gz" and not path.is_dir():
+    if suffix in FRAME_SUFFIXES and path.suffix != ".gz" and not is_folder(path):
         files.refuse(f"a {suffix} file")
         return open_table(read_frame(path))
     return CsvSource(path, files)

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self, TypeAlias, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import check_choice, check_mapping
 from bayesmend._entrance import entrance
 from bayesmend._spelling import spell
 from bayesmend._warn import warn
@@ -288,6 +289,9 @@ def fit_discretization(
     >>> rule.labels("bmi")
     ('<=18.5', '18.5<x<=25', '25<x<=30', '>30')
     """
+    check_mapping("cutting", cutting, "{'age': 3}")
+    if by is not None:
+        check_choice("by", by, _WAYS)
     if by is not None and not any(map(_is_number, cutting.values())):
         message = (
             f"{spell('by')} has no part where no variable has just a number of"

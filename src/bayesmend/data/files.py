@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from bayesmend._files import file_suffix, unpack
+from bayesmend._files import file_suffix, is_folder, unpack
 from bayesmend._spelling import spell
 from bayesmend.errors import DataError, ParameterError
 
@@ -111,14 +111,15 @@ def _check_sheet(sheet: object) -> None:
 
 def read_bytes(path: Path) -> bytes:
     """Return the content of a file, unpacked where gzip packed it."""
-    if path.is_dir():
+    if is_folder(path):
         message = f"{str(path)!r} is a directory. Name a file in it."
         raise DataError(message)
     # Read, not mapped: a file that shrinks under a mapping would kill the process.
     try:
         content = path.read_bytes()
-    except OSError as error:
-        message = f"cannot read {str(path)!r}: {error.strerror}."
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        message = f"cannot read {str(path)!r}: {why}."
         raise DataError(message) from error
     if not content.startswith(b"\x1f\x8b"):
         return content

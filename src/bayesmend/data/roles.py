@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from bayesmend._checks import check_choice, check_integer, check_mapping
+from bayesmend._checks import check_choice, check_integer, check_items, check_mapping
 from bayesmend._spelling import spell
 from bayesmend.data.discretize import AUTO, Cutting, Discretization, is_auto
 from bayesmend.data.numbers import date_number
@@ -451,7 +451,8 @@ def _check_columns(
     roles: dict[str, Choice] = {}
     if not isinstance(columns, Mapping):
         roles = dict.fromkeys(names, "pass-through")
-        columns = dict.fromkeys(columns, "model")
+        listed = check_items("columns", columns, "names")
+        columns = {names[position_of(name, names)]: "model" for name in listed}
     for name, role in columns.items():
         with problems.noted():
             position_of(name, names)

@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend._files import file_suffix
+from bayesmend._files import file_suffix, is_file
 from bayesmend._limits import max_unpacked
 from bayesmend._spelling import spell
 from bayesmend._visible import tidy
@@ -144,7 +144,7 @@ def open_table(table: Any) -> Source:
 
 def read_frame(path: Path) -> Any:
     """Read a Parquet or Arrow file with the frame library that is installed."""
-    if not path.is_file():
+    if not is_file(path):
         message = f"cannot read {str(path)!r}: no such file."
         raise DataError(message)
     is_parquet = file_suffix(path) in (".parquet", ".pq")
@@ -675,7 +675,9 @@ class PolarsSource(Source):
             codes = native.to_physical().cast(int).fill_null(-1).to_numpy()
             return self._categories(position, categories, codes)
         # Decimals of another precision than the largest cannot be replaced.
+        # NumPy has no integers of 128 bits.
         is_special = series.dtype == nw.Object or series.dtype.is_decimal()
+        is_special = is_special or str(series.dtype) in ("Int128", "UInt128")
         if series.dtype.is_nested() or is_special:
             return self._objects(position, keep, series.to_list())
         unique = series.drop_nulls().unique(maintain_order=True)
@@ -717,7 +719,7 @@ class ArrowSource(Source):
         import pyarrow as pa
 
         column = self.native.column(position)
-        if pa.types.is_nested(column.type):
+        if pa.types.is_nested(column.type) or pa.types.is_null(column.type):
             return self._objects(position, keep, column.to_pylist())
         is_category = pa.types.is_dictionary(column.type)
         encoded = column if is_category else column.dictionary_encode()

@@ -376,6 +376,10 @@ def find_state(known: tuple[Label, ...], label: Label) -> int | None:
     >>> find_state((0, 1), "1"), find_state((0, 1), "2")
     (1, None)
     """
+    try:
+        hash(label)
+    except TypeError:  # a caller may give anything
+        return None
     code = int(match_states(known, [label])[0])
     return None if code == MISSING else code
 

@@ -11,7 +11,11 @@ from typing import Any, Self, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend._checks import check_choice, check_integer
+from bayesmend._checks import (
+    check_choice,
+    check_flag,
+    check_integer,
+)
 from bayesmend._copies import frozen_in_copies
 from bayesmend._entrance import entrance
 from bayesmend._files import PathLike, write_chunks
@@ -557,6 +561,7 @@ class IncompleteData:
             Whether text that a spreadsheet would take for a formula (it begins with
             ``=``, ``+``, ``-`` or ``@``, and is no number) gets an apostrophe in front.
         """
+        check_flag("safe", safe)
         if safe:
             with without_formulas():
                 self.write_csv(

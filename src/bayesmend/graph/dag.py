@@ -249,7 +249,9 @@ class Dag:
         """
         sides: dict[int, str] = {}
         for side, names in (("x", x), ("y", y), ("given", given)):
-            members = [names] if isinstance(names, str) else names
+            members = (
+                [names] if isinstance(names, str) else check_items(side, names, "names")
+            )
             for name in members:
                 variable = self._position(name)
                 if sides.setdefault(variable, side) != side:

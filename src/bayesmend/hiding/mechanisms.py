@@ -435,10 +435,11 @@ def _positions(
     names = (
         [names] if isinstance(names, str) else check_items(parameter, names, "names")
     )
-    if not names or len(set(names)) < len(names):
+    positions = [table.index(name) for name in names]
+    if not names or len(set(positions)) < len(names):
         msg = (
             f"{spell(parameter)} must name one or more variables, each once. "
             f"Got {names!r} instead."
         )
         raise ParameterError(msg)
-    return [table.index(name) for name in names]
+    return positions

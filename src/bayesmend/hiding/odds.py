@@ -49,7 +49,7 @@ class LogOdds:
         self.table, self.generator = table, generator
         self.strength = 1.0
         if strength is not None:
-            self.strength = check_number("strength", strength, least=0, finite=True)
+            self.strength = check_number("strength", strength, least=0, most=100)
         self.given: dict[int, NDArray[np.float64]] = {}
         if odds is not None:
             check_mapping("odds", odds, "{'smoke': {'yes': 3}}")

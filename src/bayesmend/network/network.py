@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -96,7 +96,9 @@ class Network:
     def __post_init__(self) -> None:
         check_dag(self.dag)
         for field in ("states", "cpts"):
-            check_items(field, getattr(self, field), "one entry per variable")
+            entries = check_items(field, getattr(self, field), "one entry per variable")
+            if not isinstance(getattr(self, field), Sized):
+                object.__setattr__(self, field, tuple(entries))
         for field in ("states", "cpts"):
             if len(getattr(self, field)) != self.n_vars:
                 msg = (

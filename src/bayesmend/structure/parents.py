@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import check_items, got
 from bayesmend._copies import frozen_in_copies
 from bayesmend._rows import offsets_of, owners_of
 from bayesmend.data.states import listing
@@ -104,16 +105,15 @@ class ParentSets:
         ...
         bayesmend.errors.ParameterError: variable 'a' has no candidate parent set. ...
         """
+        names = check_items("names", names, "names")
+        lists = check_items("lists", lists, "lists of candidates")
         if len(names) != len(lists):
             msg = (
                 f"lists must hold one list of candidates for each of the {len(names)} "
                 f"names. Got {len(lists)} instead."
             )
             raise ParameterError(msg)
-        rows: list[list[Family]] = [
-            [(float(score), tuple(sorted(map(int, parents)))) for score, parents in row]
-            for row in lists
-        ]
+        rows = [list(map(_candidate, check_items("lists", r, _PAIRS))) for r in lists]
         for row in rows:
             row.sort(key=lambda family: (-family[0], len(family[1]), family[1]))
         sets = [members for row in rows for _, members in row]
@@ -269,6 +269,18 @@ class ParentSets:
             f"ParentSets(n_vars={self.n_vars}, n_sets={self.n_sets}, "
             f"max_members={largest})"
         )
+
+
+_PAIRS = "pairs (score, parents), such as (-1.5, (0, 2)),"
+
+
+def _candidate(pair: Any) -> Family:
+    try:
+        score, parents = pair
+        return float(score), tuple(sorted(map(int, parents)))
+    except (TypeError, ValueError, OverflowError):
+        msg = f"lists must hold {_PAIRS} with parents by position. {got(pair)}"
+        raise ParameterError(msg) from None
 
 
 def check_parent_sets(value: object) -> None:

@@ -97,6 +97,12 @@ def solve(
     check_gap(gap, solver)
     if callable(solver):
         return _solve_by_callable(parent_sets, solver)
+    if not (isinstance(solver, str) and solver in SOLVERS):
+        msg = (
+            f"solver must be one of {', '.join(SOLVERS)} or a callable. "
+            f"Got {solver!r} instead."
+        )
+        raise ParameterError(msg)
     seed = as_generator(seed)
     if solver == "auto":
         return _solve_auto(
@@ -111,20 +117,14 @@ def solve(
             *(parent_sets, gap or 0.0, None, time_limit, start, seed, n_threads),
             progress=progress,
         )
-    if solver == "order":
-        return solve_order(
-            parent_sets,
-            time_limit=time_limit,
-            start=start,
-            seed=seed,
-            n_threads=n_threads,
-            progress=progress,
-        )
-    msg = (
-        f"solver must be one of {', '.join(SOLVERS)} or a callable. "
-        f"Got {solver!r} instead."
+    return solve_order(
+        parent_sets,
+        time_limit=time_limit,
+        start=start,
+        seed=seed,
+        n_threads=n_threads,
+        progress=progress,
     )
-    raise ParameterError(msg)
 
 
 def _solve_by_ilp(

@@ -93,6 +93,7 @@ def best_through(parent_sets: ParentSets, *, n_threads: int = 0) -> NDArray[np.f
     >>> best_through(sets).tolist()  # of a: {b}, {}; of b: {a}, {}
     [-6.0, -8.0, -8.0, -6.0]
     """
+    check_parent_sets(parent_sets)
     if parent_sets.n_vars == 0:
         return np.zeros(0)
     _check_memory(parent_sets.n_vars, through=True)

@@ -1,0 +1,1 @@
+"""Attacks on bayesmend by many small inputs, each made of a seed and a number."""
