@@ -14,7 +14,7 @@ ASAN_TESTS := tests/test_answers.py tests/test_score.py tests/data/test_csv.py t
   tests/network tests/structure tests/inference/test_posterior.py tests/learning/augment/test_bound.py
 ASAN_CHOICE := not slow and not ctrl_c and not time_limit and not in_time and not progress and not too_wide
 
-.PHONY: demo test test-slow lint format stubs dist smoke asan fuzz reproduce bench bench-augment bench-em bench-tables preflight clean
+.PHONY: demo test test-slow lint format stubs dist smoke asan tsan sanitize fuzz reproduce bench bench-augment bench-em bench-tables preflight clean
 
 demo: $(VENV)/.installed
 	$(BIN)/bayesmend demo --out demo
@@ -29,7 +29,7 @@ lint: $(VENV)/.installed $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run --Werror cpp/core/*/* cpp/bind/*
+	$(BIN)/clang-format --dry-run --Werror cpp/core/*/* cpp/bind/* cpp/check/*
 	PATH="$(abspath $(BIN)):$$PATH" cmake -S . -B build/tidy -DPython_EXECUTABLE="$(abspath $(BIN))/python" > /dev/null
 	ls cpp/core/*/*.cpp | xargs -n 1 -P $$(getconf _NPROCESSORS_ONLN) $(BIN)/clang-tidy --quiet -p build/tidy
 	$(BIN)/python -m nanobind.stubgen -m bayesmend._core -o build/_core.pyi
@@ -39,7 +39,7 @@ lint: $(VENV)/.installed $(VENV)/.lint
 format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i cpp/core/*/* cpp/bind/*
+	$(BIN)/clang-format -i cpp/core/*/* cpp/bind/* cpp/check/*
 
 stubs: $(VENV)/.installed
 	$(BIN)/python -m nanobind.stubgen -m bayesmend._core -o src/bayesmend/_core.pyi
@@ -76,6 +76,18 @@ asan: $(VENV)/.installed
 reproduce: $(VENV)/.installed
 	$(BIN)/python -m experiments $(or $(ONLY),all) $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS)) \
 	  $(if $(DATA),--data "$(DATA)") $(if $(OUT),--out "$(OUT)")
+
+# Whatever takes threads, called with 2 to 8 of them; and a race made on purpose, which must be reported.
+tsan: export PATH := $(abspath $(BIN)):$(PATH)
+tsan: $(VENV)/.created
+	cmake -S . -B build/tsan -G Ninja -DCMAKE_BUILD_TYPE=Release -DBAYESMEND_RACES=ON \
+	  -DPython_EXECUTABLE="$(abspath $(BIN))/python" > /dev/null
+	cmake --build build/tsan --target check_threads > /dev/null
+	build/tsan/check_threads
+	@! build/tsan/check_threads race > build/tsan/race.log 2>&1 && grep -q "data race" build/tsan/race.log \
+	  || { echo "The race made on purpose was not reported." >&2; exit 1; }
+
+sanitize: asan tsan
 
 # make fuzz INPUTS=100000 SEED=1; a run that was cut short goes on where it ended.
 fuzz: $(VENV)/.installed

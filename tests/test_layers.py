@@ -201,7 +201,7 @@ def test_only_modules_that_compute_call_the_core():
 
 
 def test_the_package_knows_nothing_of_what_stands_beside_it():
-    beside = {"experiments", "benchmarks", "tests", "support"}
+    beside = {"experiments", "benchmarks", "fuzz", "tests", "support"}
     wrong = [i for i in IMPORTS if i.target.split(".")[0] in beside]
     assert not wrong, listing(wrong)
 

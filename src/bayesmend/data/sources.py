@@ -148,8 +148,11 @@ def read_frame(path: Path) -> Any:
         message = f"cannot read {str(path)!r}: no such file."
         raise DataError(message)
     is_parquet = file_suffix(path) in (".parquet", ".pq")
+    foreign: tuple[type[BaseException], ...] = (Exception,)
     try:
         import polars as pl
+
+        foreign = (Exception, pl.exceptions.PanicException)
     except ImportError:
         pl = None
     try:
@@ -161,7 +164,7 @@ def read_frame(path: Path) -> Any:
         return _read_with_pyarrow(path, is_parquet=is_parquet)
     except BayesmendError:
         raise
-    except Exception as error:
+    except foreign as error:
         kind = "Parquet" if is_parquet else "Arrow"
         message = f"{path.name} is not a readable {kind} file: {error}."
         raise DataError(message) from error
