@@ -127,6 +127,10 @@ WRONG = {
     "strength must be a number between 0 and 100. Got 1e": [
         lambda: bm.hide_mnar(FULL, 0.1, strength=1e300),
     ],
+    "fill_empty_rows must be True or False. Got array": [
+        lambda: bm.learn(TABLE, fill_empty_rows=np.zeros(2)),
+        lambda: bm.impute(bm.learn(TABLE).network, TABLE, fill_empty_rows=np.zeros(2)),
+    ],
     "safe must be True or False. Got array": [
         lambda: read(TABLE).write_csv("t.csv", safe=np.zeros(2)),
     ],

@@ -213,8 +213,8 @@ class Families:
         n_families = n_vars * sum(comb(n_vars - 1, k) for k in range(max_parents + 1))
         if n_families > _MOST_FAMILIES:
             msg = (
-                f"{n_vars:,} variables with up to {max_parents:,} parents have more than "
-                f"{_MOST_FAMILIES:,} families. Use a smaller {spell('max_parents')}."
+                f"{n_vars:,} variables with up to {max_parents:,} parents have more "
+                f"than {_MOST_FAMILIES:,} families. Use a smaller {spell('max_parents')}."
             )
             raise ParameterError(msg)
         children, sizes, parents = [], [], []

@@ -149,3 +149,15 @@ def test_an_arrow_column_without_a_type_is_missing_throughout():
     table = pa.table({"a": ["x", "y"], "b": pa.nulls(2)})
     data = IncompleteData.from_table(table, states={"b": ["u", "v"]})
     assert data.codes.tolist() == [[0, 255], [1, 255]]
+
+
+def test_a_panic_of_polars_is_an_error_of_ours(tmp_path, monkeypatch):
+    def panic(path):
+        message = "range end index out of range"
+        raise pl.exceptions.PanicException(message)
+
+    path = tmp_path / "t.parquet"
+    pl.DataFrame({"a": ["x"]}).write_parquet(path)
+    monkeypatch.setattr(pl, "read_parquet", panic)
+    with pytest.raises(DataError, match=r"t\.parquet is not a readable Parquet file"):
+        read_frame(path)

@@ -12,7 +12,7 @@ from typing import Any, Literal, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend._checks import check_choice
+from bayesmend._checks import check_choice, check_flag
 from bayesmend._spelling import spell
 from bayesmend._warn import warn
 from bayesmend.data.alike import are_states
@@ -89,6 +89,7 @@ class NewData:
 
     def fillable(self, *, fill_empty_rows: bool = True) -> NDArray[np.bool_]:
         """Tell which cells are to be filled, shape (n_vars, n_rows)."""
+        check_flag("fill_empty_rows", fill_empty_rows)
         is_missing: NDArray[np.bool_] = self.cells == MISSING
         if self.unknown is not None:
             is_missing &= ~self.unknown

@@ -10,6 +10,7 @@ from typing import Any, Literal, Unpack, get_args
 
 from bayesmend._checks import (
     check_choice,
+    check_flag,
     check_goes_with,
     check_integer,
     check_number,
@@ -132,6 +133,7 @@ def learn(
     0
     """
     progress = told(progress)
+    check_flag("fill_empty_rows", fill_empty_rows)
     check_choice("method", method, METHODS)
     check_solver(solver)
     _check_options(
