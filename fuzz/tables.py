@@ -100,7 +100,7 @@ def _shaped(columns: dict[Any, list[Any]], rng: np.random.Generator) -> Any:
             import polars as pl
 
             return pl.DataFrame(columns, strict=False)
-        if kind == 3:
+        if kind == 3 and _is_plain(columns):
             import pyarrow as pa
 
             return pa.table(columns)
@@ -120,7 +120,7 @@ def _shaped(columns: dict[Any, list[Any]], rng: np.random.Generator) -> Any:
 
 
 def _is_plain(columns: dict[Any, list[Any]]) -> bool:
-    """Tell whether polars can take these values: others may end the interpreter."""
+    """Tell whether values are plain: others may crash polars or pyarrow by themselves."""
     kinds = {type(value) for column in columns.values() for value in column}
     return kinds <= {str, int, float, bool, type(None)}
 

@@ -214,7 +214,8 @@ class Families:
         if n_families > _MOST_FAMILIES:
             msg = (
                 f"{n_vars:,} variables with up to {max_parents:,} parents have more "
-                f"than {_MOST_FAMILIES:,} families. Use a smaller {spell('max_parents')}."
+                f"than {_MOST_FAMILIES:,} families. Use a smaller "
+                f"{spell('max_parents')}."
             )
             raise ParameterError(msg)
         children, sizes, parents = [], [], []
