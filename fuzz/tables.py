@@ -120,7 +120,7 @@ def _shaped(columns: dict[Any, list[Any]], rng: np.random.Generator) -> Any:
 
 
 def _is_plain(columns: dict[Any, list[Any]]) -> bool:
-    """Tell whether values are plain: others may crash polars or pyarrow by themselves."""
+    """Tell whether values are plain: others may crash polars and pyarrow."""
     kinds = {type(value) for column in columns.values() for value in column}
     return kinds <= {str, int, float, bool, type(None)}
 

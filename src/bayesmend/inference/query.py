@@ -32,6 +32,7 @@ from bayesmend.inference.engine import (
     CompiledHoles,
     Engine,
     Inference,
+    check_in_range,
     or_weighting,
     samples_for,
 )
@@ -346,6 +347,7 @@ def _joint(
     """Return the joint distribution, an axis per name."""
     variables = [network.names.index(name) for name in names]
     flat = compiled.holes.joint(compiled.cpts, variables)
+    check_in_range(flat)
     card = [len(network.states[v]) for v in variables]
     return flat.reshape(card[::-1]).transpose()
 
