@@ -105,6 +105,9 @@ WRONG = {
         lambda: bm.structure.ParentSets.from_lists(["a"], [[5]]),
         lambda: bm.structure.ParentSets.from_lists(["a"], [[(1.0, "b")]]),
     ],
+    "a variable name must be a string. Got array": [
+        lambda: bm.structure.ParentSets.from_lists([np.zeros(2)], [[(1.0, ())]]),
+    ],
     "parents must be a list of names. Got 5": [
         lambda: bm.score.family_score(FULL, "a", 5),
     ],

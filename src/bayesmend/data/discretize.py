@@ -290,7 +290,8 @@ def fit_discretization(
     ('<=18.5', '18.5<x<=25', '25<x<=30', '>30')
     """
     check_mapping("cutting", cutting, "{'age': 3}")
-    if by is not None:
+    given: Any = by
+    if given is not None and not isinstance(given, str):
         check_choice("by", by, _WAYS)
     if by is not None and not any(map(_is_number, cutting.values())):
         message = (

@@ -105,7 +105,9 @@ class ParentSets:
         ...
         bayesmend.errors.ParameterError: variable 'a' has no candidate parent set. ...
         """
-        names = check_items("names", names, "names")
+        # Letters make short names: "abc" is three of them.
+        listed = list(names) if isinstance(names, str) else names
+        names = check_items("names", listed, "names")
         lists = check_items("lists", lists, "lists of candidates")
         if len(names) != len(lists):
             msg = (
@@ -302,7 +304,11 @@ def _check_candidates(sets: ParentSets) -> None:
 
 
 def _check_shape(sets: ParentSets) -> None:
-    names = sets.names
+    names: tuple[Any, ...] = sets.names
+    for name in names:
+        if not isinstance(name, str):
+            msg = f"a variable name must be a string. {got(name)}"
+            raise ParameterError(msg)
     if len(set(names)) != len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         msg = f"names must be distinct. Got {twice!r} twice."
