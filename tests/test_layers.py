@@ -55,6 +55,7 @@ LAYERS = [
 # The ways to learn do not know of each other, with this exception.
 BETWEEN_WAYS_OF_LEARNING = {
     ("augment", "em"),  # a completion found by EM is one of its starts
+    ("ensemble", "em"),  # chains start from its network, and it fits the parameters
 }
 
 # The modules that may call the compiled core: those that read, write, count, score,

@@ -46,6 +46,10 @@ max_memory : float, default=2**30
 max_parents : int, default=3
     Largest number of parents.
 """,
+    "model": """\
+network : Network, Mixture or Ensemble
+    The network, or several whose answers are averaged.
+""",
     "n_threads": """\
 n_threads : int, default=0
     Number of threads; 0 means one per core, and more than 8 per core are not made.

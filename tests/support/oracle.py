@@ -1348,3 +1348,43 @@ def laplacian_svm_objective(
         weights[i][j] * (g[i] - g[j]) ** 2 / 2 for i in range(n) for j in range(n)
     )
     return loss / len(labelled) + gamma_a * norm + gamma_i * rough / n**2
+
+
+def inclusion_threshold(probabilities):
+    """The L1 distance of the distribution function to each level, tried one by one.
+
+    Levels are shares of the probabilities; ties go to the lower one. The threshold is
+    the lowest probability at which the function reaches the best level.
+    """
+    n = len(probabilities)
+    knots = sorted({0.0, 1.0, *probabilities})
+
+    def share(x):
+        return sum(1 for p in probabilities if p <= x) / n
+
+    def distance(level):
+        return sum(
+            (right - left) * abs(share(left) - level)
+            for left, right in itertools.pairwise(knots)
+        )
+
+    best = min(range(n + 1), key=lambda k: (round(distance(k / n), 12), k)) / n
+    return min((x for x in knots if share(x) >= best - 1e-12), default=0.0)
+
+
+def arc_shares(structures, n_vars):
+    """{(parent, child): share of the structures, lists of parents, with that arc}."""
+    return {
+        (i, j): sum(1 for parents in structures if i in parents[j]) / len(structures)
+        for i in range(n_vars)
+        for j in range(n_vars)
+    }
+
+
+def stacking_log_likelihood(probabilities, weights, shares, prior):
+    """Of the truth of all cells under a weighted mean, with `prior` cells a kind."""
+    total = sum(prior * math.log(share) for share in shares)
+    for cell, weight in enumerate(weights):
+        p = sum(s * kind[cell] for s, kind in zip(shares, probabilities, strict=True))
+        total += weight * math.log(p)
+    return total

@@ -34,7 +34,7 @@ from bayesmend.data.states import (
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import DataError, ReadingWarning
 from bayesmend.network.match import extend_states, recode
-from bayesmend.network.network import Network, check_network
+from bayesmend.network.mixture import Model, check_model
 
 __all__ = ["NewData", "Unknown", "read_for"]
 
@@ -140,7 +140,7 @@ class NewData:
 
 
 def read_for(
-    network: Network,
+    network: Model,
     table: Any,
     *,
     allow_absent: bool = False,
@@ -163,7 +163,7 @@ def read_for(
     >>> new.data, new.extra
     (IncompleteData(1 row, 8 variables, 8 missing cells), ('id',))
     """
-    check_network(network)
+    check_model(network)
     check_choice("unknown", unknown, get_args(Unknown))
     if isinstance(table, IncompleteData):
         # Which refuses what cannot change a table that is read already.
@@ -183,7 +183,7 @@ def read_for(
 
 
 def _from_source(
-    network: Network,
+    network: Model,
     source: Source,
     names: tuple[str, ...],
     allow_absent: bool,
@@ -209,7 +209,7 @@ def _from_source(
     if absent:
         data = _with_absent(network, data, absent)
     columns, cells = _arranged(network, data)
-    labels = (_SAME,) * network.n_vars
+    labels = (_SAME,) * len(network.names)
     found = _find_unknown(network, source, odd or {}, cells)
     return NewData(data, cells, columns, labels, extra, absent, found)
 
@@ -218,7 +218,7 @@ def _or_missing() -> str:
     return f" Correct it, or pass {spell('unknown', 'missing')}."
 
 
-def _markers_for(network: Network, source: Source, missing: object) -> frozenset[str]:
+def _markers_for(network: Model, source: Source, missing: object) -> frozenset[str]:
     """Return the texts of missing cells: those given, or that the network remembers.
 
     In a file the usual ones count beside these, but for those that are states.
@@ -231,7 +231,7 @@ def _markers_for(network: Network, source: Source, missing: object) -> frozenset
 
 
 def _rule_for(
-    network: Network, source: Source, present: Sequence[str], discretize: Any
+    network: Model, source: Source, present: Sequence[str], discretize: Any
 ) -> Discretization | None:
     """Return where numbers are cut into the states of a network.
 
@@ -262,7 +262,7 @@ def _rule_for(
 
 
 def _find_unknown(
-    network: Network,
+    network: Model,
     source: Source,
     odd: Mapping[str, set[Label]],
     cells: NDArray[np.uint8],
@@ -283,7 +283,7 @@ def _label(value: Any) -> Label | None:
     return None if is_missing(value, frozenset()) else as_label(value)
 
 
-def _has_other_cuts(network: Network, data: IncompleteData) -> bool:
+def _has_other_cuts(network: Model, data: IncompleteData) -> bool:
     """Tell whether numbers of a table are cut elsewhere than those of a network.
 
     The table itself must be there to be cut again, with no cell filled since.
@@ -305,7 +305,7 @@ def _has_other_cuts(network: Network, data: IncompleteData) -> bool:
 
 
 def _read_again(
-    network: Network, data: IncompleteData, allow_absent: bool, unknown: Unknown
+    network: Model, data: IncompleteData, allow_absent: bool, unknown: Unknown
 ) -> NewData:
     """Read the table that a table was read from, and hide what is hidden in it."""
     source, read = data.origin.source, data.origin.codes
@@ -325,13 +325,13 @@ def _read_again(
 
 
 def _from_data(
-    network: Network, data: IncompleteData, allow_absent: bool, unknown: Unknown
+    network: Model, data: IncompleteData, allow_absent: bool, unknown: Unknown
 ) -> NewData:
     absent = _absent(network, data.names, allow_absent)
     if absent:
         data = _with_absent(network, data, absent)
     columns, cells = _arranged(network, data)
-    states, labels = list(data.states), [_SAME] * network.n_vars
+    states, labels = list(data.states), [_SAME] * len(network.names)
     for i, column in enumerate(columns):
         known, given = network.states[i], data.states[column]
         if given == known:
@@ -355,7 +355,7 @@ def _from_data(
 
 
 def _arranged(
-    network: Network, data: IncompleteData
+    network: Model, data: IncompleteData
 ) -> tuple[tuple[int, ...], NDArray[np.uint8]]:
     """Return where each variable of a network stands, and the cells in that order."""
     place = {name: column for column, name in enumerate(data.names)}
@@ -364,7 +364,7 @@ def _arranged(
 
 
 def _with_absent(
-    network: Network, data: IncompleteData, absent: tuple[str, ...]
+    network: Model, data: IncompleteData, absent: tuple[str, ...]
 ) -> IncompleteData:
     """Add variables that are missing in every row."""
     origin = data.origin
@@ -391,11 +391,11 @@ def _with_absent(
 
 
 def _absent(
-    network: Network, names: Sequence[str], allow_absent: bool
+    network: Model, names: Sequence[str], allow_absent: bool
 ) -> tuple[str, ...]:
     given = set(names)
     absent = tuple(name for name in network.names if name not in given)
-    if len(absent) == network.n_vars:
+    if len(absent) == len(network.names):
         msg = (
             "no column of the table is a variable of the network. It has: "
             f"{name_listing(names, 6)}. The network has: {name_listing(absent, 6)}. "
@@ -404,8 +404,8 @@ def _absent(
         raise DataError(msg)
     if absent and not allow_absent:
         msg = (
-            f"the table lacks {len(absent)} of the {network.n_vars} variables of the "
-            f"network: {name_listing(absent, 6)}. It has: {name_listing(names, 6)}. "
+            f"the table lacks {len(absent)} of the {len(network.names)} variables of "
+            f"the network: {name_listing(absent, 6)}. It has: {name_listing(names, 6)}. "
             f"Add or rename columns, or pass {spell('allow_absent', True)} to take a "
             "few as missing in every row."
         )

@@ -20,7 +20,8 @@ from bayesmend.data.states import MISSING, MISSING_MARKERS
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.inference.align import NewData, Unknown, read_for
-from bayesmend.inference.answers import draw_cells, find_marginals
+from bayesmend.inference.answers import Marginals
+from bayesmend.inference.averages import draws_of, marginals_of
 from bayesmend.inference.engine import (
     INFERENCES,
     MAX_MEMORY,
@@ -28,11 +29,17 @@ from bayesmend.inference.engine import (
     Inference,
     samples_for,
 )
-from bayesmend.network.network import Network
+from bayesmend.network.mixture import Mixture, Model, ModelLike, model_of
 from bayesmend.network.support import is_supported
 from bayesmend.seed import Seed
 
-__all__ = ["IMPUTATIONS", "Imputation", "impute"]
+__all__ = [
+    "IMPUTATIONS",
+    "Imputation",
+    "impute",
+    "list_cells",
+    "most_probable_each",
+]
 
 How = Literal["mpe", "marginal", "draw"]
 IMPUTATIONS = get_args(How)
@@ -153,10 +160,10 @@ class Imputation:
 
 @entrance
 def impute(
-    network: Network,
+    network: ModelLike,
     data: Any,
     *,
-    method: How = "mpe",
+    method: How | None = None,
     n_draws: int = 1,
     seed: Seed = None,
     inference: Inference = "exact",
@@ -177,13 +184,14 @@ def impute(
 
     Parameters
     ----------
-    {network}
+    {model}
     data : IncompleteData, frame, array, mapping or path
         A table with missing cells. Variables are matched by name and states by label.
-    method : {"mpe", "marginal", "draw"}, default="mpe"
-        ``mpe``: the most probable states of all missing cells of a row together.
-        ``marginal``: of each cell by itself. ``draw``: at random from the joint
-        posterior distribution, for multiple imputation.
+    method : {"mpe", "marginal", "draw"}, optional
+        ``mpe``: the most probable states of all missing cells of a row together; the
+        default for a network. ``marginal``: of each cell by itself; the default for an
+        ensemble, which has no ``mpe``. ``draw``: at random from the joint posterior
+        distribution; from an ensemble each table from one member.
     n_draws : int, default=1
         Number of completed tables, for ``draw``.
     seed : int, Generator or None
@@ -233,7 +241,11 @@ def impute(
     >>> found.to_table()["id"], found.to_table()["lung"]
     ([17], ['yes'])
     """
+    network = model_of(network)
+    if method is None:
+        method = "marginal" if isinstance(network, Mixture) else "mpe"
     _check(method, inference, n_draws)
+    _require_one_network(method, network)
     check_choice("fill", fill, get_args(Fill))
     approximate = spell("inference", "weighting")
     remedy = f"or use {approximate} with {_marginal_or_draw()}"
@@ -241,21 +253,23 @@ def impute(
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, remedy)
     new = read_for(network, data, allow_absent=allow_absent, unknown=unknown, **reading)
     engine.require_room(n_draws, _bytes_per_draw(network, new))
-    compiled = engine.compile(network, new.cells) if inference == "exact" else None
-    found = find_marginals(network, new.cells, engine, compiled=compiled)
+    compiled = None
+    if inference == "exact" and not isinstance(network, Mixture):
+        compiled = engine.compile(network, new.cells)
+    found = marginals_of(network, new.cells, engine, compiled=compiled)
     effective = found.effective_samples
     if method == "mpe":
         assert compiled is not None
         filled = compiled.most_probable()[0][None]
     elif method == "draw":
-        filled, effective = draw_cells(
+        filled, effective = draws_of(
             network, new.cells, engine, n_draws, compiled=compiled
         )
     else:
-        filled = _most_probable(new.cells, found.rows, found.probabilities)[None]
+        filled = most_probable_each(new.cells, found)[None]
     key = engine.key() if method == "draw" else None
     fillable = new.fillable(fill_empty_rows=fill_empty_rows)
-    cells = _list_cells(network, new, filled, found.rows, found.probabilities)
+    cells = list_cells(network, new, filled, found)
     kept = np.flatnonzero(fillable[cells.variables, cells.rows])
     return Imputation(
         tables=new.all_completed(filled, key, fillable),
@@ -287,43 +301,45 @@ def _marginal_or_draw() -> str:
     return f"{spell('method', 'marginal')} or {spell('method', 'draw')}"
 
 
-def _most_probable(
-    cells: NDArray[np.uint8],
-    rows: tuple[NDArray[np.intp], ...],
-    probabilities: tuple[NDArray[np.float64], ...],
-) -> NDArray[np.uint8]:
+def _require_one_network(method: str, model: Model) -> None:
+    if method == "mpe" and isinstance(model, Mixture):
+        msg = (
+            f"an ensemble cannot tell the most probable states together. Use "
+            f"{_marginal_or_draw()}, or impute from one of its members."
+        )
+        raise ParameterError(msg)
+
+
+def most_probable_each(cells: NDArray[np.uint8], found: Marginals) -> NDArray[np.uint8]:
     """Fill each missing cell by itself; among equally probable states the first."""
     filled = cells.copy()
-    for v, (at, p) in enumerate(zip(rows, probabilities, strict=True)):
+    for v, (at, p) in enumerate(zip(found.rows, found.probabilities, strict=True)):
         best = p.max(axis=1, keepdims=True, initial=0.0)
         filled[v, at] = (p >= best * (1 - _TIE)).argmax(axis=1)
     return filled
 
 
-def _bytes_per_draw(network: Network, new: NewData) -> int:
+def _bytes_per_draw(network: Model, new: NewData) -> int:
     """Return what each draw keeps: its cells in two codings, and those imputed."""
     n_missing = int((new.cells == MISSING).sum())
     has_labels = new.data.origin.row_labels is not None
     per_cell = _BYTES_PER_CELL + _BYTES_PER_LABEL * has_labels
-    per_cell += _BYTES_PER_FLAG * (network.support is not None)
+    has_flags = isinstance(network, Mixture) or network.support is not None
+    per_cell += _BYTES_PER_FLAG * has_flags
     return int(new.cells.size + new.data.codes.size + per_cell * n_missing)
 
 
-def _list_cells(
-    network: Network,
-    new: NewData,
-    filled: NDArray[np.uint8],
-    rows: tuple[NDArray[np.intp], ...],
-    probabilities: tuple[NDArray[np.float64], ...],
+def list_cells(
+    network: Model, new: NewData, filled: NDArray[np.uint8], found: Marginals
 ) -> CompletedCells:
     """List the missing cells of a table as completed tables fill them.
 
-    ``filled`` has the shape (n_draws, n_vars, n_rows); ``rows`` and ``probabilities``
-    are those of the missing cells, variable by variable.
+    ``filled`` has the shape (n_draws, n_vars, n_rows); ``found`` is of all variables.
     """
+    rows, probabilities = found.rows, found.probabilities
     n_draws, counts = len(filled), [len(at) for at in rows]
     at = np.concatenate(rows)
-    variables = np.repeat(np.arange(network.n_vars), counts)
+    variables = np.repeat(np.arange(len(network.names)), counts)
     place = np.array(new.columns, dtype=np.intp)[variables]
     order = np.lexsort((place, at))  # the same in every table
     at, variables = at[order], variables[order]
@@ -337,18 +353,12 @@ def _list_cells(
     n_cells = len(at)
     codes = np.empty(n_draws * n_cells, dtype=np.uint8)
     chances, runners_up = np.empty(len(codes)), np.empty_like(codes)
-    supported = None if network.support is None else np.empty(len(codes), bool)
+    supports = [_supported_cells(network, cells) for cells in filled]
     for number, cells in enumerate(filled):
         part = slice(number * n_cells, (number + 1) * n_cells)
         codes[part] = cells[variables, at]
         chances[part] = flat[start + codes[part]]
         runners_up[part] = np.where(codes[part] == best, second, best)
-        if supported is not None:
-            assert network.support is not None
-            flags = is_supported(
-                network.support, network.card, network.dag.parents, cells
-            )
-            supported[part] = flags[variables, at]
     at_all = np.tile(at, n_draws)
     return CompletedCells(
         rows=at_all,
@@ -358,7 +368,11 @@ def _list_cells(
         runners_up=runners_up,
         tables=np.repeat(np.arange(1, n_draws + 1), n_cells),
         row_labels=new.data.labels_of_rows(at_all),
-        supported=supported,
+        supported=None
+        if supports[0] is None
+        else np.concatenate(
+            [flags[variables, at] for flags in supports if flags is not None]
+        ),
         names=network.names,
         states=tuple(
             tuple(new.data.states[column][code] for code in labels[: len(states)])
@@ -367,6 +381,28 @@ def _list_cells(
             )
         ),
     )
+
+
+def _supported_cells(
+    model: Model, cells: NDArray[np.uint8]
+) -> NDArray[np.bool_] | None:
+    """Tell of which cells of a completed table there are examples, where it is known.
+
+    In a mixture more than half of the members that know must say so.
+    """
+    if not isinstance(model, Mixture):
+        if model.support is None:
+            return None
+        return is_supported(model.support, model.card, model.dag.parents, cells)
+    known = [
+        is_supported(member.support, member.card, member.dag.parents, cells)
+        for member in model.networks
+        if member.support is not None and member.n_vars == len(cells)
+    ]
+    if not known:
+        return None
+    found: NDArray[np.bool_] = 2 * np.sum(known, axis=0) > len(known)
+    return found
 
 
 def _best_two(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -14,12 +14,12 @@ from bayesmend._entrance import entrance
 from bayesmend.data.reading import Reading
 from bayesmend.data.table import IncompleteData
 from bayesmend.inference.align import Unknown, read_for
-from bayesmend.inference.answers import (
-    Marginals,
-    draw_cells,
-    find_marginals,
-    hole_distributions,
-    weigher,
+from bayesmend.inference.answers import Marginals, hole_distributions, weigher
+from bayesmend.inference.averages import (
+    draws_of,
+    log_mean_exp,
+    marginals_of,
+    members_for,
 )
 from bayesmend.inference.conflict import require_possible
 from bayesmend.inference.engine import (
@@ -29,8 +29,9 @@ from bayesmend.inference.engine import (
     or_weighting,
     samples_for,
 )
-from bayesmend.network.network import Network
-from bayesmend.seed import Seed
+from bayesmend.network.mixture import Mixture, Model, ModelLike, model_of
+from bayesmend.network.network import Network, check_network
+from bayesmend.seed import Seed, as_generator
 
 __all__ = [
     "MostProbable",
@@ -130,6 +131,7 @@ def most_probable(
     remedy = (
         "or impute with inference='weighting': most probable states are always exact"
     )
+    check_network(network)
     engine = Engine(n_threads=n_threads, max_memory=max_memory, remedy=remedy)
     new = read_for(network, data, allow_absent=allow_absent, unknown=unknown, **reading)
     compiled = engine.compile(network, new.cells)
@@ -153,7 +155,7 @@ def most_probable(
 
 @entrance
 def marginals(
-    network: Network,
+    network: ModelLike,
     data: Any,
     *,
     targets: str | Sequence[str] | None = None,
@@ -198,13 +200,14 @@ def marginals(
     """
     n_samples = samples_for(inference, n_samples)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
+    network = model_of(network)
     new = read_for(network, data, allow_absent=allow_absent, unknown=unknown, **reading)
-    return find_marginals(network, new.cells, engine, targets)
+    return marginals_of(network, new.cells, engine, targets)
 
 
 @entrance
 def log_evidence(
-    network: Network,
+    network: ModelLike,
     data: Any,
     *,
     inference: Inference = "exact",
@@ -242,16 +245,33 @@ def log_evidence(
     """
     n_samples = samples_for(inference, n_samples)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
+    network = model_of(network)
     new = read_for(network, data, allow_absent=allow_absent, unknown=unknown, **reading)
-    none = np.zeros(network.n_vars, dtype=np.uint8)
-    if inference == "exact":
-        return engine.compile(network, new.cells, none).log_evidence()
-    return weigher(network, new.cells, engine).marginals(none).log_evidence
+    return _evidence_of(network, new.cells, engine)
+
+
+def _evidence_of(
+    model: Model, cells: NDArray[np.uint8], engine: Engine
+) -> NDArray[np.float64]:
+    if isinstance(model, Mixture):
+        engine = replace(engine, seed=as_generator(engine.seed))
+        weights, logs = zip(
+            *(
+                (weight, _evidence_of(member, own_cells, engine))
+                for weight, member, own_cells in members_for(model, cells)
+            ),
+            strict=True,
+        )
+        return log_mean_exp(np.array(logs), np.array(weights))
+    none = np.zeros(model.n_vars, dtype=np.uint8)
+    if engine.inference == "exact":
+        return engine.compile(model, cells, none).log_evidence()
+    return weigher(model, cells, engine).marginals(none).log_evidence
 
 
 @entrance
 def draw_completions(
-    network: Network,
+    network: ModelLike,
     data: Any,
     *,
     n_draws: int = 1,
@@ -297,8 +317,9 @@ def draw_completions(
     check_integer("n_draws", n_draws, 1)
     n_samples = samples_for(inference, n_samples)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
+    network = model_of(network)
     new = read_for(network, data, allow_absent=allow_absent, unknown=unknown, **reading)
     # The cells as drawn, and once more in the codes of the table.
     engine.require_room(n_draws, 2 * new.data.codes.size)
-    drawn, _ = draw_cells(network, new.cells, engine, n_draws)
+    drawn, _ = draws_of(network, new.cells, engine, n_draws)
     return new.all_completed(drawn, engine.key())

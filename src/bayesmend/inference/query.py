@@ -25,7 +25,8 @@ from bayesmend.data.states import (
     unknown_label,
 )
 from bayesmend.errors import InferenceError, ParameterError
-from bayesmend.inference.answers import find_marginals, target_names
+from bayesmend.inference.answers import target_names
+from bayesmend.inference.averages import marginals_of, members_for
 from bayesmend.inference.conflict import evidence_words, find_conflict
 from bayesmend.inference.engine import (
     MAX_MEMORY,
@@ -36,7 +37,8 @@ from bayesmend.inference.engine import (
     or_weighting,
     samples_for,
 )
-from bayesmend.network.network import Network, check_network
+from bayesmend.network.mixture import Mixture, Model, ModelLike, model_of
+from bayesmend.network.network import Network
 from bayesmend.seed import Seed
 
 __all__ = ["N_SAMPLES", "Answer", "query"]
@@ -172,7 +174,7 @@ class Answer:
 
 @entrance
 def query(
-    network: Network,
+    network: ModelLike,
     targets: str | Sequence[str] | None = None,
     *,
     given: Mapping[str, Any] | None = None,
@@ -187,7 +189,7 @@ def query(
 
     Parameters
     ----------
-    {network}
+    {model}
     targets : str or sequence of str, optional
         The variables asked about; by default all that are not given.
     given : mapping, optional
@@ -232,7 +234,7 @@ def query(
     >>> answer.most_probable
     (('yes', 'no'), 0.48...)
     """
-    check_network(network)
+    network = model_of(network)
     n_samples = samples_for(inference, n_samples, N_SAMPLES)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
     if joint and inference != "exact":
@@ -246,10 +248,7 @@ def query(
         msg = f"{joined} needs a target, and every variable is given. Give fewer."
         raise ParameterError(msg)
     cells = np.ascontiguousarray(row[:, None])
-    compiled = _compile_joint(network, cells, names, engine) if joint else None
-    found = find_marginals(
-        network, cells, engine, names, compiled=compiled, check=_require_possible
-    )
+    found = marginals_of(network, cells, engine, names, check=_require_possible)
     order = [found.names.index(name) for name in names]
     labels = [found.states[k] for k in order]
     errors, effective = found.errors, found.effective_samples
@@ -260,7 +259,7 @@ def query(
         distributions=_by_state(
             names, labels, [found.probabilities[k][0] for k in order]
         ),
-        joint=None if compiled is None else _joint(network, compiled, names),
+        joint=_joint(network, cells, names, engine) if joint else None,
         inference=inference,
         errors=None
         if errors is None
@@ -269,12 +268,12 @@ def query(
     )
 
 
-def _evidence(network: Network, given: Any) -> NDArray[np.uint8]:
+def _evidence(network: Model, given: Any) -> NDArray[np.uint8]:
     """Return the row of a table that holds the evidence and nothing else."""
     if not isinstance(given, Mapping):
         msg = f"given must map names of variables to states. Got {given!r} instead."
         raise ParameterError(msg)
-    row = np.full(network.n_vars, MISSING, dtype=np.uint8)
+    row = np.full(len(network.names), MISSING, dtype=np.uint8)
     for name, label in given.items():
         variable = position_of(name, network.names)
         states = network.states[variable]
@@ -293,7 +292,7 @@ def _evidence(network: Network, given: Any) -> NDArray[np.uint8]:
 
 
 def _targets(
-    network: Network, targets: str | Sequence[str] | None, row: NDArray[np.uint8]
+    network: Model, targets: str | Sequence[str] | None, row: NDArray[np.uint8]
 ) -> list[str]:
     if targets is None:
         return [network.names[v] for v in np.flatnonzero(row == MISSING)]
@@ -342,9 +341,21 @@ def _compile_joint(
 
 
 def _joint(
+    model: Model, cells: NDArray[np.uint8], names: list[str], engine: Engine
+) -> NDArray[np.float64]:
+    """Return the joint distribution, an axis per name: of a mixture, the mean."""
+    if isinstance(model, Mixture):
+        parts = [
+            weight * _joint(member, own_cells, names, engine)
+            for weight, member, own_cells in members_for(model, cells)
+        ]
+        return np.sum(parts, axis=0)  # type: ignore[no-any-return]
+    return _joint_of(model, _compile_joint(model, cells, names, engine), names)
+
+
+def _joint_of(
     network: Network, compiled: CompiledHoles, names: list[str]
 ) -> NDArray[np.float64]:
-    """Return the joint distribution, an axis per name."""
     variables = [network.names.index(name) for name in names]
     flat = compiled.holes.joint(compiled.cpts, variables)
     check_in_range(flat)
@@ -352,7 +363,7 @@ def _joint(
     return flat.reshape(card[::-1]).transpose()
 
 
-def _shown_evidence(network: Network, row: NDArray[np.uint8]) -> Mapping[str, Label]:
+def _shown_evidence(network: Model, row: NDArray[np.uint8]) -> Mapping[str, Label]:
     return MappingProxyType(
         {
             name: labels[code]

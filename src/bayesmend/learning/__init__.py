@@ -1,7 +1,8 @@
-"""Learning from incomplete tables: by augmentation, by reduction, by EM."""
+"""Learning from incomplete tables: by augmentation, reduction, EM, ensembles."""
 
 from bayesmend.learning.augment import learn_exact, learn_local
 from bayesmend.learning.em import ParameterFit, fit_parameters, learn_em
+from bayesmend.learning.ensemble import Ensemble, learn_ensemble
 from bayesmend.learning.learn import METHODS, learn
 from bayesmend.learning.multiple import MultipleImputation, impute_multiple
 from bayesmend.learning.pool import Pooled, pool
@@ -15,6 +16,7 @@ from bayesmend.learning.result import LearnResult, Step
 
 __all__ = [
     "METHODS",
+    "Ensemble",
     "LearnResult",
     "MultipleImputation",
     "ParameterFit",
@@ -26,6 +28,7 @@ __all__ = [
     "impute_multiple",
     "learn",
     "learn_em",
+    "learn_ensemble",
     "learn_exact",
     "learn_local",
     "pool",

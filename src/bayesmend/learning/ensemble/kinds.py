@@ -1,0 +1,172 @@
+"""All kinds of members learned from one table: networks, and latent class models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from bayesmend._clock import Clock, limited_calls
+from bayesmend._spelling import spell
+from bayesmend.data.states import quantity
+from bayesmend.data.table import IncompleteData
+from bayesmend.errors import InferenceError, OutOfMemoryError
+from bayesmend.graph.constraints import ParentRules
+from bayesmend.inference.engine import Engine
+from bayesmend.learning.em.expectation import Table
+from bayesmend.learning.em.search import Search
+from bayesmend.learning.ensemble.average import Average
+from bayesmend.learning.ensemble.chain import Chain, Member
+from bayesmend.learning.ensemble.latent import ClassModels
+from bayesmend.learning.ensemble.walk import BURN_IN, N_CHAINS, Walk, walk
+from bayesmend.network.network import Network
+from bayesmend.outcome import Stopped
+from bayesmend.score import Score
+
+__all__ = ["ClassKind", "Work", "require_room"]
+
+# Of the short run of EM that chains start from.
+_FEW_STEPS, _COARSE = 5, 1e-3
+
+Told = Callable[[str, float], None]
+
+
+@dataclass(slots=True, repr=False, eq=False)
+class ClassKind:
+    """Latent class models with one number of classes."""
+
+    n_classes: int
+    networks: list[Network] = field(default_factory=list)
+    average: Average = field(default_factory=Average)
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Work:
+    """What all members are learned with, but for the table and the score."""
+
+    rules: ParentRules
+    engine: Engine
+    clock: Clock
+    n_threads: int
+
+    def start(self, data: IncompleteData, score: Score) -> Network:
+        """Return a network to start from, by a few steps of EM."""
+        search = Search(
+            table=Table.of(data, self.engine),
+            score=score,
+            rules=self.rules,
+            solver="greedy",
+            hard=False,
+            max_iter=_FEW_STEPS,
+            tol=_COARSE,
+            clock=self.clock,
+            generator=np.random.default_rng(0),
+            progress=None,
+        )
+        search.run(("mode",), 0)
+        if search.stopped is Stopped.INTERRUPT:
+            raise KeyboardInterrupt
+        return search.network()
+
+    def networks(
+        self,
+        data: IncompleteData,
+        score: Score,
+        start: Network,
+        generator: np.random.Generator,
+        *,
+        n_networks: int,
+        tol: float,
+        told: Told,
+    ) -> Walk:
+        """Walk from a network until there are enough, or their mean has settled."""
+        chains = [
+            Chain(data, score, self.rules, self.engine, own, start)
+            for own in generator.spawn(min(N_CHAINS, n_networks))
+        ]
+        return walk(
+            chains,
+            n_networks=n_networks,
+            burn_in=BURN_IN,
+            tol=tol,
+            clock=self.clock,
+            n_threads=self.n_threads,
+            told=lambda n: told(quantity(n, "network"), n / n_networks),
+        )
+
+    def class_models(
+        self,
+        data: IncompleteData,
+        numbers: Sequence[int],
+        n_starts: int,
+        generator: np.random.Generator,
+    ) -> list[ClassKind]:
+        """Fit latent class models, from so many starts for each number of classes.
+
+        Those that the time limit or memory leaves no room for are not there.
+        """
+        kinds = [ClassKind(n) for n in numbers]
+        models = ClassModels(data, self.engine)
+        tasks = [(kind, own) for kind in kinds for own in generator.spawn(n_starts)]
+        jobs = [partial(self._fit, models, kind, own) for kind, own in tasks]
+        for (kind, _), member in zip(tasks, self._in_turn(jobs), strict=True):
+            if member is not None:
+                kind.networks.append(member.network)
+                kind.average.add(member.marginals)
+        return [kind for kind in kinds if kind.networks]
+
+    def _fit(
+        self, models: ClassModels, kind: ClassKind, generator: np.random.Generator
+    ) -> Member | None:
+        if self.clock.is_over:
+            return None
+        try:
+            with limited_calls(self.clock.left):
+                return models.fit(kind.n_classes, generator, self.clock)
+        except (InferenceError, TimeoutError):
+            return None
+
+    def _in_turn(
+        self, jobs: Sequence[Callable[[], Member | None]]
+    ) -> list[Member | None]:
+        """Do all jobs, on threads; the results come in their order."""
+        if self.n_threads == 1 or not jobs:
+            return [job() for job in jobs]
+        pool = ThreadPoolExecutor(min(self.n_threads, len(jobs)), "bayesmend-classes")
+        try:
+            futures = [pool.submit(copy_context().run, job) for job in jobs]
+            return [future.result() for future in futures]
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def require_room(
+    data: IncompleteData, start: Network, *, n_networks: int, max_memory: float
+) -> None:
+    """Raise ``OutOfMemoryError`` when so many networks would not fit into memory.
+
+    A mean takes its memory once, whatever the number of networks; each chain holds a
+    completion and what its last network says of the missing cells.
+    """
+    n_entries = int((data.missing_mask.sum(axis=0) * data.card.astype(np.int64)).sum())
+    per_chain = 8 * n_entries + 2 * data.codes.size
+    n_chains = min(N_CHAINS, n_networks)
+    means = 4 * 8 * n_entries + n_chains * per_chain
+    members = n_networks * 9 * sum(cpt.size for cpt in start.cpts)
+    if means + members > max_memory:
+        needed, limit = (_size(x) for x in (means + members, max_memory))
+        msg = (
+            f"{spell('n_networks', n_networks)} and the distributions of "
+            f"{quantity(data.n_missing, 'missing cell')} would need about {needed}, "
+            f"more than {spell('max_memory')} allows ({limit}). Ask for fewer "
+            f"networks, or raise {spell('max_memory')}."
+        )
+        raise OutOfMemoryError(msg)
+
+
+def _size(n_bytes: float) -> str:
+    return f"{n_bytes / 1e6:,.1f} MB"

@@ -1,0 +1,96 @@
+"""Latent class models: a hidden variable that is the parent of all others.
+
+It sees what many variables have in common, where a network gives a variable a few
+parents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend._clock import Clock
+from bayesmend.data.states import MISSING
+from bayesmend.data.table import IncompleteData
+from bayesmend.graph.dag import Dag
+from bayesmend.inference.engine import Engine
+from bayesmend.learning.em.expectation import Table
+from bayesmend.learning.ensemble.chain import Member
+from bayesmend.learning.starts import observed_shares
+
+__all__ = ["ClassModels"]
+
+# How far the classes are told apart at first.
+_UNLIKE = 0.5
+# Gain per row (in nats) at which the parameters are left: closer they only fit noise.
+_TOL, _MAX_ITER = 1e-3, 200
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class ClassModels:
+    """A table ready to have latent class models fitted to it."""
+
+    data: IncompleteData
+    engine: Engine
+
+    def fit(
+        self, n_classes: int, generator: np.random.Generator, clock: Clock
+    ) -> Member | None:
+        """Fit one from classes drawn at random; None where time ran out before.
+
+        The prior of the parameters has as many pseudo-rows as there are classes.
+        """
+        table = Table.of(self._with_class(n_classes), self.engine)
+        n_vars, ess = self.data.n_vars, float(n_classes)
+        dag = Dag(table.data.names, ((n_vars,),) * n_vars + ((),))
+        fitted = table.fit(
+            dag,
+            self._start(n_classes, generator),
+            clock=clock,
+            ess=ess,
+            max_iter=_MAX_ITER,
+            tol=_TOL,
+        )
+        if fitted.stopped:
+            return None
+        network = table.network(dag, fitted.counts, ess)
+        asked = np.ones(n_vars + 1, np.uint8)
+        asked[n_vars] = 0
+        cells = np.ascontiguousarray(table.data.codes.T)
+        compiled = self.engine.compile(network, cells, asked)
+        return Member(network, compiled.marginals())
+
+    def _with_class(self, n_classes: int) -> IncompleteData:
+        """Add a variable that is missing in every row."""
+        hidden = np.full((self.data.n_rows, 1), MISSING, np.uint8)
+        return IncompleteData.from_codes(
+            np.asfortranarray(np.hstack([self.data.codes, hidden])),
+            names=(*self.data.names, _unused_name(self.data.names)),
+            states=(*self.data.states, tuple(range(1, n_classes + 1))),
+            weights=self.data.weights,
+        )
+
+    def _start(
+        self, n_classes: int, generator: np.random.Generator
+    ) -> NDArray[np.float64]:
+        tables = []
+        for share in observed_shares(self.data, 1.0):
+            drawn = generator.dirichlet(np.ones(len(share)), n_classes)
+            tables.append(((1 - _UNLIKE) * share + _UNLIKE * drawn).ravel())
+        return np.concatenate([*tables, np.full(n_classes, 1 / n_classes)])
+
+
+def _unused_name(names: tuple[str, ...]) -> str:
+    """Return a name for the hidden variable that no other has.
+
+    Examples
+    --------
+    >>> _unused_name(("a", "latent class"))
+    'latent class '
+    """
+    name = "latent class"
+    while name in names:
+        name += " "
+    return name

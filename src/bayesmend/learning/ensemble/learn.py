@@ -1,0 +1,459 @@
+"""The front door of the ensemble: many networks, and the mean of what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmend import _core
+from bayesmend._checks import check_integer, check_items, check_number
+from bayesmend._clock import Clock, Progress
+from bayesmend._entrance import entrance
+from bayesmend._progress import told
+from bayesmend._spelling import spell
+from bayesmend.data.cells import CompletedCells
+from bayesmend.data.reading import Reading
+from bayesmend.data.states import MISSING
+from bayesmend.data.table import IncompleteData, require_rows
+from bayesmend.errors import InferenceError
+from bayesmend.graph.confidence import Threshold
+from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
+from bayesmend.graph.dag import Dag
+from bayesmend.inference.align import read_for
+from bayesmend.inference.answers import Marginals, hole_distributions
+from bayesmend.inference.engine import MAX_MEMORY, Engine
+from bayesmend.inference.impute import list_cells, most_probable_each
+from bayesmend.learning.em.expectation import Fitted, Table
+from bayesmend.learning.ensemble.kinds import ClassKind, Work, require_room
+from bayesmend.learning.ensemble.result import Ensemble
+from bayesmend.learning.ensemble.stacking import HeldOut, hold_out, stack
+from bayesmend.learning.ensemble.walk import Walk
+from bayesmend.learning.starts import observed_shares
+from bayesmend.learning.support import (
+    ObservedRows,
+    supported_network,
+    told_of_support,
+)
+from bayesmend.network.flat import flatten
+from bayesmend.network.mixture import Mixture
+from bayesmend.network.network import Network
+from bayesmend.outcome import Certificate, Stopped
+from bayesmend.score import Prior, Score
+from bayesmend.seed import Seed, as_generator
+
+__all__ = ["CLASSES", "N_NETWORKS", "learn_ensemble"]
+
+N_NETWORKS = 50
+"""Networks, unless ``n_networks`` says."""
+
+CLASSES = (4, 8, 12)
+"""Numbers of latent classes, unless ``classes`` says."""
+
+# Equivalent sample sizes that are tried where none is given: small for tables that a
+# sparse network made, larger for most others.
+_ESS = (1.0, 10.0)
+# Of the trial that only decides on ess and weights.
+_FEW_NETWORKS, _FEW_STARTS = 12, 3
+# Of what is left of a time limit.
+_TRIAL_SHARE = 0.3
+
+
+@entrance
+@told_of_support
+def learn_ensemble(
+    data: Any,
+    *,
+    n_networks: int = N_NETWORKS,
+    classes: Sequence[int] = CLASSES,
+    class_starts: int = 6,
+    score: Score | str = "bdeu",
+    ess: float | Literal["auto"] | None = None,
+    prior: Prior | None = None,
+    support: float | None = None,
+    max_parents: int = 3,
+    tol: float = 0.01,
+    threshold: Threshold = "auto",
+    constraints: ConstraintsLike = None,
+    max_memory: float = MAX_MEMORY,
+    time_limit: float | None = None,
+    seed: Seed = None,
+    n_threads: int = 0,
+    progress: Progress | bool | None = None,
+    **reading: Unpack[Reading],
+) -> Ensemble:
+    """Learn many networks from an incomplete table, and mend it by their mean.
+
+    Again and again: draw a completion from the network at hand, learn a structure from
+    a bootstrap sample of its rows by greedy search, and fit the parameters to all of
+    them; that is the next network. The missing cells take the mean of what the networks
+    say, and of latent class models beside them: a hidden variable that is the parent of
+    all others. How much each kind counts is learned from cells that are hidden on
+    purpose, a tenth of those observed.
+
+    Parameters
+    ----------
+    data : IncompleteData, frame, array, mapping or path
+        A table, with or without missing cells.
+    n_networks : int, default=50
+        The most networks; fewer where their mean has settled.
+    classes : sequence of int, default=(4, 8, 12)
+        Numbers of latent classes; none for networks alone.
+    class_starts : int, default=6
+        Latent class models for each of these numbers, from random starts.
+    score : Score or str, default="bdeu"
+        The rule of the structures, or its name: bdeu, bds, k2, bic, aic, qnml, loglik.
+    ess : float or "auto", optional
+        Equivalent sample size. ``auto``, the default: 1 or 10, whichever gives hidden
+        cells the higher likelihood. A `Score` has its own.
+    {prior, support, max_parents}
+    tol : float, default=0.01
+        The mean has settled when its standard error (root mean square over all missing
+        cells and states) is no larger, from 20 networks on.
+    threshold : float or "auto", default="auto"
+        The probability above which an edge is in the consensus; see
+        `Ensemble.consensus`.
+    {constraints}
+    max_memory : float, default=2**30
+        Bytes that the tables of exact inference may take, and that the networks and
+        means may.
+    {time_limit, seed, n_threads, progress}
+    {reading}
+
+    Returns
+    -------
+    Ensemble
+        Also a `LearnResult`: ``completed``, ``cells``, and ``network``, the consensus.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> asia = bm.load_network("asia")
+    >>> data = bm.hide_mcar(asia.sample(200, seed=1), 0.1, seed=1).data
+    >>> found = learn_ensemble(data, n_networks=20, seed=1)
+    >>> found.completed.n_missing, len(found.mixture.structures)
+    (0, 20)
+    >>> found.arc_probabilities().arc("smoke", "bronc").undirected > 0.5
+    True
+    """
+    progress = told(progress)
+    check_integer("n_networks", n_networks, 1)
+    numbers = [
+        check_integer("classes", n, 2)
+        for n in check_items("classes", classes, "numbers of classes")
+    ]
+    check_integer("class_starts", class_starts, 1)
+    check_number("tol", tol, least=0, finite=True)
+    if threshold != "auto":
+        check_number("threshold", threshold, least=0, most=1)
+    clock = Clock(time_limit)
+    known = Constraints.of(constraints)
+    table = IncompleteData.from_table(data, **reading)
+    require_rows(table)
+    remedy = f"or lower {spell('max_parents')}"
+    task = _Task(
+        table,
+        _scores(score, ess, prior, support),
+        known.rules(table.names, max_parents=max_parents),
+        Engine(n_threads=1, max_memory=max_memory, remedy=remedy),
+        clock,
+        n_threads or _core.n_cores(),
+        progress,
+        as_generator(seed),
+    )
+    return task.run(n_networks, tuple(numbers), class_starts, tol, threshold)
+
+
+def _scores(
+    score: Score | str,
+    ess: float | Literal["auto"] | None,
+    prior: Prior | None,
+    support: float | None,
+) -> list[Score]:
+    """Return the rules to choose from."""
+    if isinstance(score, Score) or (ess is not None and ess != "auto"):
+        return [Score.of(score, ess=ess, prior=prior, support=support)]  # type: ignore[arg-type]
+    return [Score.of(score, ess=e, prior=prior, support=support) for e in _ESS]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What the trial decided: the rule, the kinds and their weights."""
+
+    score: Score
+    classes: tuple[int, ...]
+    weights: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class _Task:
+    """One call of `learn_ensemble`."""
+
+    data: IncompleteData
+    scores: list[Score]
+    rules: ParentRules
+    engine: Engine
+    clock: Clock
+    n_threads: int
+    progress: Progress | None
+    generator: np.random.Generator
+
+    def run(
+        self,
+        n_networks: int,
+        classes: tuple[int, ...],
+        class_starts: int,
+        tol: float,
+        threshold: Threshold,
+    ) -> Ensemble:
+        """Decide on rule and weights, learn all members, and take their mean."""
+        trial, networks, class_models = self.generator.spawn(3)
+        start = self._work(self.clock).start(self.data, self.scores[0])
+        require_room(
+            self.data, start, n_networks=n_networks, max_memory=self.engine.max_memory
+        )
+        stopped = Stopped.NOTHING
+        plan = _Plan(self.scores[0], (), {"networks": 1.0})
+        found, kinds = Walk(), list[ClassKind]()
+        try:
+            plan = self._plan(classes, start, trial)
+            work = self._work(self.clock)
+            kinds = work.class_models(
+                self.data, plan.classes, class_starts, class_models
+            )
+            found = work.networks(
+                self.data,
+                plan.score,
+                start,
+                networks,
+                n_networks=n_networks,
+                tol=tol,
+                told=self._teller("learning", 0.4, 1.0),
+            )
+            stopped = found.stopped
+        except KeyboardInterrupt:
+            stopped = Stopped.INTERRUPT
+        if not stopped and self.clock.is_over and len(found.networks) < n_networks:
+            stopped = Stopped.TIME
+        try:
+            return self._assemble(plan, start, found, kinds, threshold, stopped)
+        except KeyboardInterrupt:
+            # The search is done: what it found is not lost to a first Ctrl-C.
+            stopped = stopped or Stopped.INTERRUPT
+            return self._assemble(plan, start, found, kinds, threshold, stopped)
+
+    def _work(self, clock: Clock) -> Work:
+        return Work(self.rules, self.engine, clock, self.n_threads)
+
+    def _teller(self, what: str, first: float, last: float) -> Any:
+        """Return what tells the progress of a part of the work."""
+
+        def tell(detail: str, share: float) -> None:
+            if self.progress is not None:
+                self.progress(
+                    f"ensemble: {what}, {detail}",
+                    float("nan"),
+                    self.clock.seconds,
+                    share=first + share * (last - first),
+                )
+
+        return tell
+
+    def _plan(
+        self, classes: tuple[int, ...], start: Network, generator: np.random.Generator
+    ) -> _Plan:
+        """Learn a few members of each kind without some cells, and judge by these."""
+        alone = _Plan(self.scores[-1], (), {"networks": 1.0})
+        if len(self.scores) == 1 and not classes:
+            return alone
+        held = hold_out(self.data, generator)
+        if held is None:
+            return alone
+        left = self.clock.left
+        limit = None if left is None else _TRIAL_SHARE * left
+        work = self._work(Clock(limit))
+        best, p = self._best_score(work, held, generator)
+        if p is None:  # no time: nothing is known of any kind
+            return alone
+        kinds = work.class_models(held.data, classes, _FEW_STARTS, generator)
+        told_truth = [p, *(kind.average.mean[held.entries] for kind in kinds)]
+        shares = stack(np.stack(told_truth), held.weights).tolist()
+        weights = {"networks": shares[0]}
+        for kind, share in zip(kinds, shares[1:], strict=True):
+            if share > 0:
+                weights[_name(kind.n_classes)] = share
+        used = tuple(k.n_classes for k in kinds if _name(k.n_classes) in weights)
+        return _Plan(best, used, weights)
+
+    def _best_score(
+        self, work: Work, held: HeldOut, generator: np.random.Generator
+    ) -> tuple[Score, NDArray[np.float64] | None]:
+        """Return the rule that foretells hidden cells best, and what it says of them."""
+        start = work.start(held.data, self.scores[0])
+        best: tuple[float, Score, NDArray[np.float64]] | None = None
+        for number, score in enumerate(self.scores):
+            share = 0.4 / len(self.scores)
+            found = work.networks(
+                held.data,
+                score,
+                start,
+                generator,
+                n_networks=_FEW_NETWORKS,
+                tol=0.0,
+                told=self._teller("weighing", number * share, (number + 1) * share),
+            )
+            if found.stopped is Stopped.INTERRUPT:
+                raise KeyboardInterrupt
+            if not found.networks:
+                break
+            p = found.average.mean[held.entries]
+            reached = held.log_likelihood(p)
+            if best is None or reached > best[0]:
+                best = reached, score, p
+        return (self.scores[-1], None) if best is None else best[1:]
+
+    def _assemble(
+        self,
+        plan: _Plan,
+        start: Network,
+        found: Walk,
+        kinds: list[ClassKind],
+        threshold: Threshold,
+        stopped: Stopped,
+    ) -> Ensemble:
+        observed = ObservedRows(self.data, plan.score)
+        if not found.networks:  # no time for one: the start stands for all
+            start = supported_network(start, observed)
+            compiled = self.engine.compile(start, _cells(self.data))
+            found.networks.append(start)
+            found.chains.append(0)
+            found.average.add(compiled.marginals())
+        mixture, mean, weights = _mix(plan, found, kinds, len(self.data.names))
+        network, fitted, reached = self._consensus(
+            mixture, threshold, plan.score, observed
+        )
+        completed, cells = _fill(self.data, mixture, mean)
+        return Ensemble(
+            mixture=mixture,
+            network=network,
+            completed=completed,
+            cells=cells,
+            score=reached,
+            certificate=Certificate.HEURISTIC,
+            stopped=stopped,
+            method="ensemble",
+            log_likelihood=float(fitted.log_likelihood[-1]),
+            seconds=self.clock.seconds,
+            detail={
+                "ess": plan.score.ess,
+                "weights": weights,
+                "n_networks": len(found.networks),
+                "error": found.average.error if found.average.n > 1 else None,
+                "settled": found.is_settled,
+            },
+        )
+
+    def _consensus(
+        self,
+        mixture: Mixture,
+        threshold: Threshold,
+        score: Score,
+        observed: ObservedRows,
+    ) -> tuple[Network, Fitted, float]:
+        """Fit the consensus, or the densest part of it that exact inference can do."""
+        table = Table.of(self.data, self.engine)
+        probabilities = mixture.arc_probabilities()
+        dag = probabilities.consensus(threshold)
+        while True:
+            try:
+                first = _first_cpts(self.data, dag, score)
+                fitted = table.fit(dag, first, clock=Clock())
+                break
+            except InferenceError:
+                if not dag.n_arcs:
+                    raise
+                bar = min(probabilities.arc(*arc).undirected for arc in dag.arcs)
+                dag = probabilities.consensus(bar)
+        scorer = table.scorer(fitted.holes, fitted.cpts, score, self.rules)
+        reached = scorer.dag(dag) - fitted.expected_log_likelihood()
+        reached += float(fitted.log_likelihood[-1])
+        if len(mixture.networks) == 1:
+            return mixture.networks[0], fitted, reached
+        network = table.network(dag, fitted.counts, score.ess)
+        return supported_network(network, observed), fitted, reached
+
+
+def _name(n_classes: int) -> str:
+    return f"{n_classes} classes"
+
+
+def _cells(data: IncompleteData) -> NDArray[np.uint8]:
+    return np.ascontiguousarray(data.codes.T)
+
+
+def _first_cpts(data: IncompleteData, dag: Dag, score: Score) -> NDArray[np.float64]:
+    """Start from each cell filled at random by the observed shares."""
+    codes, generator = data.codes.copy(order="F"), np.random.default_rng(0)
+    for v, share in enumerate(observed_shares(data)):
+        holes = codes[:, v] == MISSING
+        codes[holes, v] = generator.choice(len(share), int(holes.sum()), p=share)
+    network = Network.fit(
+        dag, data.with_codes(codes), estimate="posterior", ess=score.ess
+    )
+    return flatten(network.dag, network.cpts).cpts
+
+
+def _mix(
+    plan: _Plan, found: Walk, kinds: list[ClassKind], n_vars: int
+) -> tuple[Mixture, NDArray[np.float64], dict[str, float]]:
+    """Weigh all members, and the means of what each kind says.
+
+    Kinds that the limit of time left no member of leave their weight to the others.
+    """
+    groups = [
+        (_name(kind.n_classes), kind.networks, kind.average.mean) for kind in kinds
+    ]
+    groups.insert(0, ("networks", found.networks, found.average.mean))
+    shares = np.array([plan.weights.get(name, 0.0) for name, _, _ in groups])
+    if shares.sum() <= 0:
+        shares[0] = 1.0
+    shares /= shares.sum()
+    mean = np.zeros_like(found.average.mean)
+    weights: list[NDArray[np.float64]] = []
+    for share, (_, networks, average) in zip(shares, groups, strict=True):
+        mean += share * average
+        weights.append(np.full(len(networks), share / len(networks)))
+    members = tuple(network for _, networks, _ in groups for network in networks)
+    n_others = len(members) - len(found.networks)
+    mixture = Mixture(
+        members,
+        np.concatenate(weights),
+        n_vars,
+        (
+            *found.chains,
+            *range(max(found.chains) + 1, max(found.chains) + 1 + n_others),
+        ),
+    )
+    names = [name for name, _, _ in groups]
+    return mixture, mean, dict(zip(names, shares.tolist(), strict=True))
+
+
+def _fill(
+    data: IncompleteData, mixture: Mixture, mean: NDArray[np.float64]
+) -> tuple[IncompleteData, CompletedCells]:
+    """Fill every missing cell with its most probable state by the mean."""
+    new = read_for(mixture, data)
+    rows, probabilities = hole_distributions(mixture.networks[0], new.cells, mean)
+    found = Marginals(
+        mixture.names,
+        mixture.states,
+        tuple(rows),
+        tuple(probabilities),
+        np.zeros(data.n_rows),
+    )
+    filled = most_probable_each(new.cells, found)
+    cells = list_cells(mixture, new, filled[None], found)
+    return new.completed(filled), replace(cells, tables=None)
