@@ -20,6 +20,7 @@ NAMES = {
     "optimum": "how often the t-local search attains the proven optimum",
     "imputation": "four networks, three mechanisms, against peers",
     "real": "real tables, 10 % of the observed cells hidden, against peers",
+    "average": "real tables, one network against the mean of many and against peers",
     "optimism": "where augmentation is too optimistic, and where not",
     "structure": "which score finds the structure, complete and with hidden cells",
     "coverage": "whether intervals from imputed tables cover the truth",

@@ -38,6 +38,20 @@ GUIDE = "docs/howto/reproduce.md"
 """Where the documentation says how each file is prepared from its source."""
 
 SOURCES = {
+    "breast_cancer.csv": f"Breast Cancer, {_UCI}/14",
+    "bridges2.csv": f"Pittsburgh Bridges, {_UCI}/18",
+    "coronary.csv": "data 'coronary' of the R package bnlearn",
+    "credit_a_disc.csv": f"Credit Approval, {_UCI}/27",
+    "dermatology_disc.csv": f"Dermatology, {_UCI}/33",
+    "heart_h_disc.csv": f"Heart Disease, Hungarian rows, {_UCI}/45",
+    "hepatitis_disc.csv": f"Hepatitis, {_UCI}/46",
+    "horse_colic_disc.csv": f"Horse Colic, training and test rows, {_UCI}/47",
+    "hypothyroid_disc.csv": f"Thyroid Disease, {_UCI}/102",
+    "kr_vs_kp.csv": f"Chess (King-Rook vs. King-Pawn), {_UCI}/22",
+    "lymphography.csv": f"Lymphography, {_UCI}/63",
+    "solar_flare2.csv": f"Solar Flare, {_UCI}/89",
+    "tic_tac_toe.csv": f"Tic-Tac-Toe Endgame, {_UCI}/101",
+    "zoo.csv": f"Zoo, {_UCI}/111",
     "car.csv": f"Car Evaluation, {_UCI}/19",
     "lucas.csv": (
         "LUCAS0, the 2,000 training instances, Causality Workbench, "

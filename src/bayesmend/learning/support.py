@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from functools import wraps
 from itertools import combinations
-from typing import NamedTuple, ParamSpec
+from typing import NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 _P = ParamSpec("_P")
+_R = TypeVar("_R", bound=LearnResult)
 # How many learning functions, each called by the one before, are at work.
 _depth: ContextVar[int] = ContextVar("_depth", default=0)
 # So few unsupported cells of a variable, or so small a share of its mended cells, are
@@ -59,15 +60,15 @@ class _Shrunk(NamedTuple):
 
 
 def told_of_support(
-    function: Callable[_P, LearnResult],
-) -> Callable[_P, LearnResult]:
+    function: Callable[_P, _R],
+) -> Callable[_P, _R]:
     """Have a learning function warn of mended cells without an observed example.
 
     Only the outermost of them does: `learn` calls others.
     """
 
     @wraps(function)
-    def call(*args: _P.args, **options: _P.kwargs) -> LearnResult:
+    def call(*args: _P.args, **options: _P.kwargs) -> _R:
         token = _depth.set(_depth.get() + 1)
         try:
             result = function(*args, **options)
