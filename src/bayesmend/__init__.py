@@ -22,7 +22,12 @@ from bayesmend import (
 from bayesmend.data import IncompleteData, compare_mended
 from bayesmend.data.table import summary
 from bayesmend.datasets import available_networks, load_network
-from bayesmend.formats import read_network, write_network
+from bayesmend.formats import (
+    read_ensemble,
+    read_network,
+    write_ensemble,
+    write_network,
+)
 from bayesmend.graph import Constraints, Dag, structural_hamming_distance
 from bayesmend.hiding import hide_mar, hide_mcar, hide_mnar
 from bayesmend.inference import (
@@ -93,12 +98,14 @@ __all__ = [
     "network",
     "pool",
     "query",
+    "read_ensemble",
     "read_network",
     "report",
     "score",
     "structural_hamming_distance",
     "structure",
     "summary",
+    "write_ensemble",
     "write_network",
     "write_report",
 ]

@@ -10,10 +10,12 @@ suffix                    format                                read and write
 ``.dot``, ``.gv``         DOT, the graph alone, for drawing     write
 ========================  ====================================  ==============
 
-Any of them may end in ``.gz``. `read_jkl` and `write_jkl` exchange candidate parent
-sets, and `convert` makes objects of other libraries.
+Any of them may end in ``.gz``. `write_ensemble` and `read_ensemble` keep several
+networks with their weights in one JSON file. `read_jkl` and `write_jkl` exchange
+candidate parent sets, and `convert` makes objects of other libraries.
 """
 
+import json as _json
 import os
 from importlib import import_module
 
@@ -21,11 +23,22 @@ from bayesmend._entrance import entrance
 from bayesmend._files import PathLike, file_suffix, write_text
 from bayesmend.errors import ParameterError
 from bayesmend.formats import convert
+from bayesmend.formats import ensemble as ensemble_format
 from bayesmend.formats.jkl import read_jkl, write_jkl
 from bayesmend.formats.text import read_source
+from bayesmend.network.mixture import Mixture, Model, ModelLike, model_of
 from bayesmend.network.network import Network, check_network
 
-__all__ = ["convert", "read_jkl", "read_network", "write_jkl", "write_network"]
+__all__ = [
+    "convert",
+    "read_ensemble",
+    "read_jkl",
+    "read_model",
+    "read_network",
+    "write_ensemble",
+    "write_jkl",
+    "write_network",
+]
 
 MODULES = {
     ".bif": "bif",
@@ -110,6 +123,86 @@ def write_network(network: Network, path: PathLike) -> None:
     module = _module_of(path)
     text = import_module(f"bayesmend.formats.{module}").render(network)
     write_text(path, text)
+
+
+@entrance
+def write_ensemble(ensemble: ModelLike, path: PathLike) -> None:
+    """Write the members of an ensemble and their weights to one file.
+
+    Parameters
+    ----------
+    ensemble : Mixture or Ensemble
+        What is to be kept: of an `Ensemble` its `mixture`.
+    path : str or path
+        A file ending in ``.json`` or ``.json.gz``; one of that name is replaced as a
+        whole or not at all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bayesmend import load_network
+    >>> mixture = Mixture((load_network("asia"),) * 2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_ensemble(mixture, f"{folder}/asia.json.gz")
+    ...     read_ensemble(f"{folder}/asia.json.gz") == mixture
+    True
+    """
+    found = model_of(ensemble)
+    if not isinstance(found, Mixture):
+        msg = (
+            "ensemble must be an Ensemble or a Mixture. Got a Network instead: write "
+            "it with write_network."
+        )
+        raise ParameterError(msg)
+    _require_json(path)
+    write_text(path, ensemble_format.render(found))
+
+
+@entrance
+def read_ensemble(path: PathLike) -> Mixture:
+    """Read the members of an ensemble and their weights.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that `write_ensemble` has written.
+
+    Returns
+    -------
+    Mixture
+        `impute`, `query`, `marginals`, `log_evidence` and `draw_completions` take it
+        in place of a network.
+
+    Raises
+    ------
+    FormatError
+        With line and column, when the file is no valid ensemble.
+    """
+    _require_json(path)
+    return ensemble_format.parse(read_source(path))
+
+
+def read_model(path: PathLike) -> Model:
+    """Read a network, or an ensemble where the file says that it is one."""
+    if _module_of(path) != "json":
+        return read_network(path)
+    source = read_source(path)
+    try:
+        document = _json.loads(source.text)
+    except (RecursionError, ValueError):
+        document = None  # which reading it as a network tells better
+    if isinstance(document, dict) and document.get("format") == ensemble_format.FORMAT:
+        return ensemble_format.parse(source)
+    return read_network(path)
+
+
+def _require_json(path: PathLike) -> None:
+    if file_suffix(path) != ".json":
+        msg = (
+            f"an ensemble is kept as JSON. Use a name ending in .json or .json.gz "
+            f"instead of {os.fspath(path)!r}."
+        )
+        raise ParameterError(msg)
 
 
 def _module_of(path: PathLike) -> str:

@@ -24,7 +24,16 @@ from bayesmend.formats.remembered import read_schema
 from bayesmend.formats.text import Source
 from bayesmend.network.network import Network
 
-__all__ = ["VERSION", "parse", "render"]
+__all__ = [
+    "VERSION",
+    "decode",
+    "offset_of",
+    "parse",
+    "read_at",
+    "render",
+    "skip_blanks",
+    "value_offsets",
+]
 
 FORMAT = "bayesmend-network"
 VERSION = 1
@@ -44,16 +53,20 @@ def parse(text: str, source: str = "<text>") -> Network:
     bayesmend.errors.FormatError: <text>, line 1, column 12: format must be ...
     """
     origin = Source(text, source)
-    document = _decode(origin)
-    start = _skip_blanks(text, 0)
+    return read_at(origin, decode(origin), skip_blanks(text, 0))
+
+
+def read_at(origin: Source, document: Any, start: int) -> Network:
+    """Make the network of a decoded object that starts at a place of the text."""
+    text = origin.text
     _check_head(origin, document, start)
-    offsets = _value_offsets(text, _value_offsets(text, start)["variables"])
+    offsets = value_offsets(text, value_offsets(text, start)["variables"])
     entries = [
-        Entry(value, offsets[i], partial(_offset_of, text, offsets[i]))
+        Entry(value, offsets[i], partial(offset_of, text, offsets[i]))
         for i, value in enumerate(document["variables"])
     ]
     network = read_entries(origin, entries)
-    where = _value_offsets(text, start).get("schema", start)
+    where = value_offsets(text, start).get("schema", start)
     schema = read_schema(origin, document.get("schema"), where)
     return network if schema is None else replace(network, schema=schema)
 
@@ -100,7 +113,8 @@ def render(network: Network) -> str:
     return "\n".join([head, ",\n".join(lines), tail])
 
 
-def _decode(source: Source) -> Any:
+def decode(source: Source) -> Any:
+    """Decode JSON, or say where it is none."""
     try:
         return json.loads(source.text)
     except json.JSONDecodeError as error:
@@ -112,26 +126,30 @@ def _decode(source: Source) -> Any:
 def _check_head(source: Source, document: Any, where: int) -> None:
     if not isinstance(document, dict):
         source.fail("a network must be a JSON object.", where)
-    offsets = _value_offsets(source.text, where)
+    offsets = value_offsets(source.text, where)
     for key, wanted in (("format", FORMAT), ("version", VERSION)):
         if document.get(key) != wanted:
             msg = f"{key} must be {wanted!r}. Got {document.get(key)!r} instead."
+            if document.get(key) == "bayesmend-ensemble":
+                msg += " Read it with read_ensemble."
             source.fail(msg, offsets.get(key, where))
     if not isinstance(document.get("variables"), list):
         source.fail("variables must be a list.", offsets.get("variables", where))
 
 
-def _skip_blanks(text: str, at: int) -> int:
+def skip_blanks(text: str, at: int) -> int:
+    """Return the place of the next character that is no blank."""
     while text[at] in " \t\n\r":
         at += 1
     return at
 
 
-def _offset_of(text: str, where: int, key: str) -> int:
-    return _value_offsets(text, where).get(key, where)
+def offset_of(text: str, where: int, key: str) -> int:
+    """Return where the value of a key stands, or the object without it."""
+    return value_offsets(text, where).get(key, where)
 
 
-def _value_offsets(text: str, at: int) -> dict[str | int, int]:
+def value_offsets(text: str, at: int) -> dict[str | int, int]:
     """Map the keys of the object, or the positions of the list, at ``at`` to offsets.
 
     The text is known to be valid.
@@ -139,15 +157,15 @@ def _value_offsets(text: str, at: int) -> dict[str | int, int]:
     decode = json.JSONDecoder().raw_decode
     is_object = text[at] == "{"
     offsets: dict[str | int, int] = {}
-    at = _skip_blanks(text, at + 1)
+    at = skip_blanks(text, at + 1)
     while text[at] not in "]}":
         key: str | int = len(offsets)
         if is_object:
             key, at = decode(text, at)
-            at = _skip_blanks(text, _skip_blanks(text, at) + 1)
+            at = skip_blanks(text, skip_blanks(text, at) + 1)
         offsets[key] = at
         _, at = decode(text, at)
-        at = _skip_blanks(text, at)
+        at = skip_blanks(text, at)
         if text[at] == ",":
-            at = _skip_blanks(text, at + 1)
+            at = skip_blanks(text, at + 1)
     return offsets

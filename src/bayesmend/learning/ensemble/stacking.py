@@ -99,7 +99,7 @@ def stack(
     Examples
     --------
     >>> p = np.array([[0.9] * 50, [0.5] * 50])
-    >>> stack(p, np.ones(50)).tolist()
+    >>> stack(p, np.ones(50)).round(1).tolist()
     [1.0, 0.0]
     """
     n_kinds = len(probabilities)

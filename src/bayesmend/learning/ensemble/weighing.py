@@ -21,7 +21,7 @@ def bootstrap_weights(
     --------
     >>> data = IncompleteData.from_table({"a": ["x", "y", "z"]})
     >>> bootstrap_weights(data, np.random.default_rng(1)).tolist()
-    [2.0, 1.0, 0.0]
+    [1.0, 2.0, 0.0]
     """
     weights = np.ones(data.n_rows) if data.weights is None else data.weights
     total = float(weights.sum())
