@@ -47,6 +47,7 @@ LAYERS = [
     "learning",
     "report",
     "hiding",
+    "validation",
     "datasets",
     "cli",
     "__main__",

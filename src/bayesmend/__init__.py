@@ -18,6 +18,7 @@ from bayesmend import (
     report,
     score,
     structure,
+    validation,
 )
 from bayesmend.data import IncompleteData, compare_mended
 from bayesmend.data.table import summary
@@ -41,6 +42,7 @@ from bayesmend.inference import (
 from bayesmend.learning import (
     Ensemble,
     LearnResult,
+    bootstrap,
     fit_parameters,
     impute_multiple,
     learn,
@@ -55,6 +57,7 @@ from bayesmend.outcome import Certificate, Stopped
 from bayesmend.report import write_report
 from bayesmend.score import Score, dag_score
 from bayesmend.structure import learn_structure
+from bayesmend.validation import cross_validate
 
 __all__ = [
     "Certificate",
@@ -68,7 +71,9 @@ __all__ = [
     "Stopped",
     "__version__",
     "available_networks",
+    "bootstrap",
     "compare_mended",
+    "cross_validate",
     "dag_score",
     "data",
     "datasets",
@@ -105,6 +110,7 @@ __all__ = [
     "structural_hamming_distance",
     "structure",
     "summary",
+    "validation",
     "write_ensemble",
     "write_network",
     "write_report",

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from bayesmend import __version__
+from bayesmend.cli.compare import compare
 from bayesmend.cli.convert import convert
 from bayesmend.cli.demo import demo
 from bayesmend.cli.hide import hide
@@ -58,7 +59,7 @@ def _bayesmend(
 
 
 for command in (
-    *(demo, summary, learn, impute, multiple, query),
+    *(demo, summary, learn, compare, impute, multiple, query),
     *(structure, sample, hide, convert),
 ):
     app.command(cls=Command)(spread(command))

@@ -21,7 +21,7 @@ from bayesmend.cli.options import (
     empty_rows_in_words,
     flag,
     option,
-    read_net,
+    read_any,
     samples,
 )
 from bayesmend.cli.terminal import (
@@ -50,11 +50,12 @@ def impute(
     *,
     net: Net,
     method: Annotated[
-        str,
+        str | None,
         option(
             "NAME",
-            "mpe (the most probable states of a row together), marginal (of each cell "
-            "by itself) or draw (at random from the joint posterior).",
+            "mpe (the most probable states of a row together; usual for a network), "
+            "marginal (of each cell by itself; usual for an ensemble) or draw (at "
+            "random from the joint posterior).",
         ),
     ] = _default.method,
     n_draws: Annotated[
@@ -115,7 +116,7 @@ def impute(
     safe_csv: SafeCsv = False,
     rows: Rows,
 ) -> None:
-    """Fill the missing cells of a table from a network.
+    """Fill the missing cells of a table from a network or an ensemble.
 
     Observed cells and columns that the network does not know stay as they are.
     """
@@ -125,7 +126,7 @@ def impute(
         message = "NET and FILE cannot both be stdin. Name a file for one of them."
         raise UsageError(message)
     check_outputs([*outputs, cells], force=force, are_tables=True)
-    network = read_net(net)
+    network = read_any(net)
     with input_path(rows.file) as path:
         found = run(
             network,

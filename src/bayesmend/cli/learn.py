@@ -21,6 +21,8 @@ from bayesmend.cli.options import (
 from bayesmend.cli.terminal import end_interrupted, json_text, note, print_json, say
 from bayesmend.data.states import MISSING_MARKERS, listing, quantity
 from bayesmend.formats.bif import render as render_bif
+from bayesmend.formats.ensemble import render as render_ensemble
+from bayesmend.learning.ensemble import Ensemble
 from bayesmend.learning.learn import learn as run
 from bayesmend.learning.result import LearnResult
 from bayesmend.outcome import Stopped
@@ -48,6 +50,7 @@ OUTPUTS = {
     "result.json": "score, bound, gap, status, arcs, options, what columns are",
     "report.html": "all of this to look at in a browser",
 }
+_ENSEMBLE = "ensemble.json"
 _SHOWN_ARCS = 30
 _SHOWN_CELLS = 5
 _default = defaults_of(run)
@@ -61,8 +64,9 @@ def learn(
         option(
             "NAME",
             "exact (proven, or the gap), local (no small change is better), em or "
-            "em-hard (structural EM, which weighs all completions), or auto: exact if "
-            "a short search finds a proof, else em; it answers in seconds.",
+            "em-hard (structural EM, which weighs all completions), ensemble (the mean "
+            "of many networks), or auto: exact if a short search finds a proof, else "
+            "em; it answers in seconds.",
         ),
     ] = _default.method,
     search: Search,
@@ -82,6 +86,10 @@ def learn(
         int | None,
         option("N", "Random starts; 10 by default, fewer for large tables in auto."),
     ] = _default.restarts,
+    n_networks: Annotated[
+        int | None,
+        option("N", "Networks of ensemble; 50 by default.", "--networks"),
+    ] = _default.n_networks,
     solver: Annotated[
         str,
         option(
@@ -101,15 +109,17 @@ def learn(
     """Learn a network from a table with missing cells, and mend the table.
 
     Writes network.bif, completed.csv, cells.csv (each mended cell), result.json and
-    report.html. Ctrl-C and --time-limit end the search; the best answer so far is
-    written. After Ctrl-C the exit code is 130.
+    report.html; with --method ensemble also ensemble.json, which impute and query take
+    in place of a network. Ctrl-C and --time-limit end the search; the best answer so
+    far is written. After Ctrl-C the exit code is 130.
     """
-    folder.check(OUTPUTS)
+    folder.check([*OUTPUTS, *([_ENSEMBLE] if method == "ensemble" else [])])
     own: dict[str, Any] = {
         "method": method,
         "support": support,
         "locality": locality,
         "restarts": restarts,
+        "n_networks": n_networks,
         "solver": solver,
         "gap": gap,
         "fill_empty_rows": fill_empty_rows,
@@ -128,7 +138,8 @@ def learn(
     if folder.json:
         print_json(facts)
     else:
-        files = "\n".join(str(folder.out / name) for name in OUTPUTS)
+        names = [*OUTPUTS, *([_ENSEMBLE] if isinstance(result, Ensemble) else [])]
+        files = "\n".join(str(folder.out / name) for name in names)
         say(f"{summarise(result)}\n{files}")
     if result.stopped is Stopped.INTERRUPT:
         end_interrupted()
@@ -153,7 +164,11 @@ def files_of(
     notes: Mapping[str, str] | None = None,
 ) -> dict[str, str | Callable[[Path], None]]:
     """Make the contents of all files, so that what goes wrong leaves none behind."""
+    more: dict[str, str | Callable[[Path], None]] = {}
+    if isinstance(result, Ensemble):
+        more = {_ENSEMBLE: render_ensemble(result.mixture)}
     return {
+        **more,
         "completed.csv": partial(result.completed.write_csv, missing=missing),
         "network.bif": render_bif(result.network),
         "cells.csv": result.cells.to_csv(),
@@ -184,10 +199,21 @@ def _arcs(result: LearnResult) -> list[str]:
     arcs = result.dag.arcs
     n_vars, n_arcs = quantity(result.dag.n_vars, "variable"), quantity(len(arcs), "arc")
     lines = [f"{n_vars}, {n_arcs}"]
-    lines += [f"  {parent} -> {child}" for parent, child in arcs[:_SHOWN_ARCS]]
+    lines += [
+        f"  {parent} -> {child}{_share_of(result, parent, child)}"
+        for parent, child in arcs[:_SHOWN_ARCS]
+    ]
     if len(arcs) > _SHOWN_ARCS:
         lines.append(f"  and {len(arcs) - _SHOWN_ARCS} more in network.bif")
     return lines
+
+
+def _share_of(result: LearnResult, parent: str, child: str) -> str:
+    """Tell how many networks of an ensemble have an arc, either way and this way."""
+    if not isinstance(result, Ensemble):
+        return ""
+    arc = result.arc_probabilities().arc(parent, child)
+    return f"  {arc.undirected:.0%}, this way {arc.probability:.0%}"
 
 
 def _cells(result: LearnResult) -> list[str]:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, is_dataclass
 from functools import wraps
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -32,10 +32,11 @@ from bayesmend.data.states import MISSING_MARKERS, Label, quantity
 from bayesmend.data.table import IncompleteData
 from bayesmend.datasets import available_networks, load_network
 from bayesmend.errors import ParameterError
-from bayesmend.formats import read_network
+from bayesmend.formats import read_model, read_network
 from bayesmend.graph.constraints import Constraints
 from bayesmend.inference.engine import MAX_MEMORY
 from bayesmend.learning.learn import learn
+from bayesmend.network.mixture import Model
 from bayesmend.network.network import Network
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "option",
     "pair",
     "pairs",
+    "read_any",
     "read_net",
     "repeated",
     "samples",
@@ -67,6 +69,9 @@ __all__ = [
     "spread",
     "words",
 ]
+
+
+_M = TypeVar("_M")
 
 
 def defaults_of(function: Callable[..., Any]) -> SimpleNamespace:
@@ -568,11 +573,20 @@ def _cut_points(text: str) -> list[float] | list[str]:
 
 def read_net(net: str) -> Network:
     """Read the network an argument names: a file, stdin, or one that is shipped."""
+    return _read(net, read_network)
+
+
+def read_any(net: str) -> Model:
+    """Read the network or the ensemble that an argument names."""
+    return _read(net, read_model)
+
+
+def _read(net: str, read: Callable[[Path], _M]) -> _M | Network:
     if Path(net).is_dir():
         raise ParameterError(_folder_in_words(Path(net)))
     if net == STREAM or Path(net).exists():
         with input_path(net, network_suffix) as path:
-            return read_network(path)
+            return read(path)
     known = available_networks()
     if net in known:
         return load_network(net)

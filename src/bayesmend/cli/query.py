@@ -13,7 +13,7 @@ from bayesmend.cli.options import (
     flag,
     option,
     pairs,
-    read_net,
+    read_any,
     repeated,
     samples,
     words,
@@ -53,13 +53,13 @@ def query(
     max_memory: MaxMemory = _default.max_memory,
     json: Json = False,
 ) -> None:
-    """Ask a network for distributions, given what is known."""
+    """Ask a network or an ensemble for distributions, given what is known."""
     names = words(targets)
     if names is not None and not all(name.strip() for name in names or [""]):
         message = f"--target must name variables. Got {','.join(targets or [])!r}."
         raise UsageError(message)
     answer = run(
-        read_net(net),
+        read_any(net),
         names,
         given=pairs("--given", given),
         joint=joint,

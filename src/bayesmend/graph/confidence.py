@@ -137,6 +137,15 @@ class ArcProbabilities:
         first = sorted(found.tolist(), key=lambda ij: (-self.directed[*ij], ij))
         return tuple(self.arc(self.names[i], self.names[j]) for i, j in first)
 
+    def edges(self) -> tuple[ArcProbability, ...]:
+        """List the edges, the most probable first, in the more frequent direction."""
+        found = []
+        for i, j in np.argwhere(np.triu(self.undirected) > 0).tolist():
+            is_forwards = self.directed[i, j] >= self.directed[j, i]
+            found.append((i, j) if is_forwards else (j, i))
+        found.sort(key=lambda ij: (-self.undirected[*ij], ij))
+        return tuple(self.arc(self.names[i], self.names[j]) for i, j in found)
+
     @property
     def threshold(self) -> float:
         """The probability above which an edge counts, chosen by the data."""
@@ -196,29 +205,21 @@ class ArcProbabilities:
         n_vars = quantity(len(self.names), "variable")
         head = f"{quantity(self.n_networks, 'structure')}, {n_vars}"
         rows = [("edge", "probability", "direction")]
-        edges = self._edges()
-        rows += [self._shown(i, j) for i, j in edges[:_SHOWN]]
+        edges = self.edges()
+        rows += [_shown(arc) for arc in edges[:_SHOWN]]
         lines = [head, "", *in_columns(rows)]
         if len(edges) > _SHOWN:
             lines += [f"and {len(edges) - _SHOWN:,} more"]
         return visible("\n".join(lines))
 
-    def _edges(self) -> list[tuple[int, int]]:
-        """List the edges, the most probable first, in the more frequent direction."""
-        found = []
-        for i, j in np.argwhere(np.triu(self.undirected) > 0).tolist():
-            is_forwards = self.directed[i, j] >= self.directed[j, i]
-            found.append((i, j) if is_forwards else (j, i))
-        return sorted(found, key=lambda ij: (-self.undirected[*ij], ij))
 
-    def _shown(self, i: int, j: int) -> tuple[str, str, str]:
-        arc = self.arc(self.names[i], self.names[j])
-        direction = f"{arc.parent} -> {arc.child}"
-        return (
-            f"{arc.parent} - {arc.child}",
-            f"{arc.undirected:.2f} ± {arc.undirected_error:.2f}",
-            f"{direction} {arc.probability:.2f} ± {arc.error:.2f}",
-        )
+def _shown(arc: ArcProbability) -> tuple[str, str, str]:
+    """Show an edge as a line of the table."""
+    return (
+        f"{arc.parent} - {arc.child}",
+        f"{arc.undirected:.2f} ± {arc.undirected_error:.2f}",
+        f"{arc.parent} -> {arc.child} {arc.probability:.2f} ± {arc.error:.2f}",
+    )
 
 
 def inclusion_threshold(probabilities: NDArray[np.float64]) -> float:

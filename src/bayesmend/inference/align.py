@@ -405,9 +405,9 @@ def _absent(
     if absent and not allow_absent:
         msg = (
             f"the table lacks {len(absent)} of the {len(network.names)} variables of "
-            f"the network: {name_listing(absent, 6)}. It has: {name_listing(names, 6)}. "
-            f"Add or rename columns, or pass {spell('allow_absent', True)} to take a "
-            "few as missing in every row."
+            f"the network: {name_listing(absent, 6)}. It has: "
+            f"{name_listing(names, 6)}. Add or rename columns, or pass "
+            f"{spell('allow_absent', True)} to take a few as missing in every row."
         )
         raise DataError(msg)
     return absent

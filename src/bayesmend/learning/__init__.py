@@ -1,6 +1,7 @@
 """Learning from incomplete tables: by augmentation, reduction, EM, ensembles."""
 
 from bayesmend.learning.augment import learn_exact, learn_local
+from bayesmend.learning.bootstrap import Bootstrap, bootstrap
 from bayesmend.learning.em import ParameterFit, fit_parameters, learn_em
 from bayesmend.learning.ensemble import Ensemble, learn_ensemble
 from bayesmend.learning.learn import METHODS, learn
@@ -16,6 +17,7 @@ from bayesmend.learning.result import LearnResult, Step
 
 __all__ = [
     "METHODS",
+    "Bootstrap",
     "Ensemble",
     "LearnResult",
     "MultipleImputation",
@@ -24,6 +26,7 @@ __all__ = [
     "Reduction",
     "ReductionResult",
     "Step",
+    "bootstrap",
     "fit_parameters",
     "impute_multiple",
     "learn",

@@ -36,6 +36,7 @@ from bayesmend.learning.effort import (
 from bayesmend.learning.em.learn import learn_em, rule_by_em
 from bayesmend.learning.em.starts import STARTS, Start
 from bayesmend.learning.empty import leave_empty_rows
+from bayesmend.learning.ensemble.learn import N_NETWORKS, learn_ensemble
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.support import told_of_support
 from bayesmend.outcome import Stopped
@@ -45,7 +46,7 @@ from bayesmend.structure.solve import Solver, check_solver
 
 __all__ = ["METHODS", "learn"]
 
-Method = Literal["auto", "exact", "local", "em", "em-hard"]
+Method = Literal["auto", "exact", "local", "em", "em-hard", "ensemble"]
 METHODS = get_args(Method)
 
 # With more missing cells than both, choosing their best completion makes the data look
@@ -69,6 +70,7 @@ def learn(
     max_parents: int = 3,
     locality: int | None = None,
     restarts: int | None = None,
+    n_networks: int | None = None,
     solver: Solver = "auto",
     constraints: ConstraintsLike = None,
     gap: float | None = None,
@@ -86,12 +88,14 @@ def learn(
     ----------
     data : IncompleteData, frame, array, mapping or path
         A table with missing cells.
-    method : {"auto", "exact", "local", "em", "em-hard"}, default="auto"
+    method : {"auto", "exact", "local", "em", "em-hard", "ensemble"}, default="auto"
         ``exact``: the best structure and completion of all, proven, or the gap when a
         limit comes first. ``local``: no change of `locality` cells with any structure
         is better. ``em``: structural expectation-maximisation, which weighs all
         completions instead of choosing the best (`learn_em` has more options);
         ``em-hard``: its variant that learns from most probable completions.
+        ``ensemble``: many networks, and the table mended by the mean of what they say
+        (`learn_ensemble` has more options, and needs no `ess`).
         ``auto``: exact where a proof is likely within a second or two, judged by the
         sizes of the table and by a short search that is limited in work, not in time;
         em otherwise, and always when more than 100 cells and more than 5 % of all are
@@ -103,6 +107,8 @@ def learn(
     restarts : int, optional
         Starts drawn at random, beside those that are always made; 10 by default, and
         in ``auto`` the fewer the larger the table.
+    n_networks : int, optional
+        The most networks of ``ensemble``; 50 by default.
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
         Structure solver of ``local`` and ``em``; see `learn_local` and `learn_em`.
     {constraints}
@@ -111,7 +117,8 @@ def learn(
         of the best; 0 by default.
     {fill_empty_rows, time_limit}
     max_memory : float, optional
-        Bytes that the tables of exact inference may take in ``em``; 2**30 by default.
+        Bytes that the tables of exact inference may take in ``em`` and ``ensemble``;
+        2**30 by default.
     {seed, n_threads, progress}
     {reading}
 
@@ -143,6 +150,7 @@ def learn(
         gap=gap,
         max_memory=max_memory,
         restarts=restarts,
+        n_networks=n_networks,
     )
     table = IncompleteData.from_table(data, **reading)
     require_rows(table)
@@ -159,6 +167,7 @@ def learn(
         solver=solver,
         gap=0.0 if gap is None else gap,
         restarts=restarts,
+        n_networks=N_NETWORKS if n_networks is None else n_networks,
         locality=1 if locality is None else locality,
         max_memory=MAX_MEMORY if max_memory is None else max_memory,
         common={
@@ -176,6 +185,7 @@ def learn(
     ways: dict[str, Callable[[], LearnResult]] = {
         "em": partial(how.em, hard=False),
         "em-hard": partial(how.em, hard=True),
+        "ensemble": how.ensemble,
         "local": how.local,
         "exact": how.exact,
         "auto": partial(_auto, how),
@@ -189,7 +199,8 @@ def learn(
 _FOR = {
     "locality": ("exact", "local"),
     "gap": ("exact",),
-    "max_memory": ("em", "em-hard"),
+    "max_memory": ("em", "em-hard", "ensemble"),
+    "n_networks": ("ensemble",),
     "solver": ("local", "em", "em-hard"),
     "restarts": ("exact", "local", "em", "em-hard"),
 }
@@ -200,6 +211,7 @@ _CHECKS: dict[str, Callable[[str, object], object]] = {
     "gap": partial(check_number, unit="nats", least=0),
     "max_memory": partial(check_number, unit="bytes", above=0),
     "restarts": partial(check_integer, least=0),
+    "n_networks": partial(check_integer, least=1),
 }
 
 
@@ -225,6 +237,7 @@ class _How:
     solver: Solver
     gap: float
     restarts: int | None
+    n_networks: int
     locality: int
     max_memory: float
     common: dict[str, Any]
@@ -266,6 +279,16 @@ class _How:
             starts=starts,
             solver=self.solver,
             restarts=self._restarts(restarts),
+            max_memory=self.max_memory,
+            time_limit=self.clock.left,
+            **self.common,
+        )
+
+    def ensemble(self) -> LearnResult:
+        """Take the mean of many networks."""
+        return learn_ensemble(
+            self.table,
+            n_networks=self.n_networks,
             max_memory=self.max_memory,
             time_limit=self.clock.left,
             **self.common,

@@ -8,7 +8,8 @@ those for which there are observed rows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import wraps
@@ -35,6 +36,7 @@ __all__ = [
     "supported_network",
     "told_of_support",
     "unsupported_in_words",
+    "untold_of_support",
 ]
 
 _P = ParamSpec("_P")
@@ -79,6 +81,16 @@ def told_of_support(
         return result
 
     return call
+
+
+@contextmanager
+def untold_of_support() -> Iterator[None]:
+    """Have learning functions not warn: nobody will look at what they mend."""
+    token = _depth.set(_depth.get() + 1)
+    try:
+        yield
+    finally:
+        _depth.reset(token)
 
 
 def unsupported_in_words(result: LearnResult) -> str | None:

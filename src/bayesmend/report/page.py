@@ -12,6 +12,7 @@ from bayesmend._files import write_text
 from bayesmend.data.mended import MendedSummary
 from bayesmend.data.states import quantity
 from bayesmend.errors import ParameterError
+from bayesmend.learning.ensemble.result import Ensemble
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.support import unsupported_in_words
 from bayesmend.report.chart import draw_trace
@@ -19,6 +20,7 @@ from bayesmend.report.graph import draw_graph
 from bayesmend.report.reading import reading_facts
 from bayesmend.report.style import SCRIPT, STYLE
 from bayesmend.report.tables import (
+    arc_table,
     cell_table,
     column_table,
     cpt_section,
@@ -95,6 +97,7 @@ def render_report(
         _certificate(result),
         _facts(result, notes or {}),
         _network(result),
+        _confidences(result),
         _mended(mended),
         _cells(result),
         _tables(result),
@@ -235,6 +238,18 @@ def _network(result: LearnResult) -> str:
     )
     graph = draw_graph(result.dag, mended)
     return f'<section><h2>Network</h2><div class="wide">{graph}</div>{legend}</section>'
+
+
+def _confidences(result: LearnResult) -> str:
+    if not isinstance(result, Ensemble):
+        return ""
+    n_networks = quantity(len(result.mixture.structures), "network")
+    return (
+        '<section><h2>How sure the arcs are</h2><p class="note">The share of '
+        f"{n_networks} with an arc between two variables, and in this direction, with "
+        "standard errors.</p>"
+        f"{arc_table(result.arc_probabilities())}</section>"
+    )
 
 
 def _cells(result: LearnResult) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bayesmend.data.mended import MendedStratum, MendedSummary, MendedVariable
+from bayesmend.graph.confidence import ArcProbabilities
 from bayesmend.learning.result import LearnResult
 from bayesmend.network.network import Network
 from bayesmend.network.tabulated import configurations
@@ -18,6 +19,7 @@ from bayesmend.report.words import (
 )
 
 __all__ = [
+    "arc_table",
     "cell_table",
     "column_table",
     "cpt_section",
@@ -27,6 +29,7 @@ __all__ = [
 ]
 
 _MAX_KINDS = 100
+_MAX_EDGES = 100
 _MAX_ROWS = 8
 _MAX_CONFIGS = 200
 _MAX_STATES = 12
@@ -167,6 +170,23 @@ def _shares(variable: MendedVariable, counts: Sequence[int]) -> str:
         for state, count in pairs
     ]
     return ", ".join(parts) + (" ..." if len(counts) > _MAX_STATES else "")
+
+
+def arc_table(found: ArcProbabilities) -> str:
+    """Tabulate the edges of several structures, the most probable first."""
+    arcs = found.edges()[:_MAX_EDGES]
+    rows = [
+        f"<tr><td>{escape(arc.parent)}</td><td>{escape(arc.child)}</td>"
+        f'<td class="n bar" style="--p:{arc.undirected:.3f}">{arc.undirected:.2f} '
+        f"± {arc.undirected_error:.2f}</td>"
+        f'<td class="n bar" style="--p:{arc.probability:.3f}">{arc.probability:.2f} '
+        f"± {arc.error:.2f}</td></tr>"
+        for arc in arcs
+    ]
+    n_left = len(found.edges()) - len(arcs)
+    note = f'<p class="note">{n_left:,} more are not shown.</p>' if n_left else ""
+    head = "<tr><th>from</th><th>to</th><th>either way</th><th>this way</th></tr>"
+    return _table(head, rows, "Probabilities of arcs") + note
 
 
 def cpt_section(network: Network, v: int) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from bayesmend.data.cells import CompletedCell
+from bayesmend.learning.ensemble.result import Ensemble
 from bayesmend.learning.result import LearnResult
 from bayesmend.outcome import Certificate, Stopped
 
@@ -30,6 +31,11 @@ def certificate(result: LearnResult) -> str:
     >>> certificate(bm.learn({"a": [0, 1, 0, 1], "b": [0, 1, None, 1]}))
     'No structure with any completion of the missing cells scores higher: proven.'
     """
+    if isinstance(result, Ensemble):
+        return (
+            "The cells are mended by the mean of what all members say. The network "
+            "shown is what they agree on; nothing is proven."
+        )
     if result.is_optimal:
         if len(result.cells) == 0:
             return "No structure scores higher: proven."
@@ -144,6 +150,14 @@ class Sureness(NamedTuple):
 
 def sureness(result: LearnResult) -> Sureness:
     """Tell how the certainty of the mended cells of a result is measured."""
+    if isinstance(result, Ensemble):
+        return Sureness(
+            "probability",
+            "",
+            "The probability is that of the cell's state given what is observed in its "
+            "row, the mean over all networks; each cell has its most probable state by "
+            "itself.",
+        )
     if result.cells.measure == "probability":
         return Sureness(
             "probability",

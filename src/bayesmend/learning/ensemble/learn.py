@@ -291,7 +291,7 @@ class _Task:
     def _best_score(
         self, work: Work, held: HeldOut, generator: np.random.Generator
     ) -> tuple[Score, NDArray[np.float64] | None]:
-        """Return the rule that foretells hidden cells best, and what it says of them."""
+        """Return the rule that foretells hidden cells best, and its probabilities."""
         start = work.start(held.data, self.scores[0])
         best: tuple[float, Score, NDArray[np.float64]] | None = None
         for number, score in enumerate(self.scores):
