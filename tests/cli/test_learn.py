@@ -246,7 +246,7 @@ def test_every_structure_solver_serves_the_local_search(solver, holed, tmp_path)
     [
         (
             ("--method", "magic"),
-            "--method must be one of auto, exact, local, em, em-hard. Got 'magic'",
+            "--method must be one of auto, exact, local, em, em-hard, ensemble. Got",
         ),
         (
             ("--score", "mdl"),

@@ -28,7 +28,7 @@ from bayesmend.learning.ensemble.weighing import bootstrap_weights
 from bayesmend.learning.learn import Method, learn
 from bayesmend.learning.support import untold_of_support
 from bayesmend.outcome import Stopped
-from bayesmend.score import Prior, Score
+from bayesmend.score import Ess, Prior, Score
 from bayesmend.seed import Seed, as_generator
 
 __all__ = ["Bootstrap", "bootstrap"]
@@ -81,7 +81,7 @@ def bootstrap(
     n: int = 200,
     method: Method = "auto",
     score: Score | str = "bdeu",
-    ess: float | None = None,
+    ess: Ess = None,
     prior: Prior | None = None,
     support: float | None = None,
     max_parents: int = 3,
@@ -108,7 +108,7 @@ def bootstrap(
         Number of samples.
     method : {"auto", "exact", "local", "em", "em-hard"}, default="auto"
         As in `learn`. `learn_ensemble` tells confidences by itself.
-    {score, ess, prior, support, max_parents}
+    {score, auto_ess, prior, support, max_parents}
     restarts : int, optional
         As in `learn`.
     {constraints}

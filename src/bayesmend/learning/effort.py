@@ -12,7 +12,7 @@ from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 from bayesmend.learning.em.starts import STARTS, Start
 
-__all__ = ["EM_RESTARTS", "PROOF_WORK", "em_effort", "proof_work"]
+__all__ = ["EM_RESTARTS", "PROOF_WORK", "em_effort", "proof_work", "suits_ensemble"]
 
 PROOF_WORK = 1e8
 """What `auto` spends on a proof: at most half a second before it branches, and after.
@@ -34,6 +34,10 @@ _CLIMB_STEPS = 5
 # missing cells is spread over its states, which takes so many times as long.
 _MISSING_PAIR = 300
 _ALL_PAIRS = 1e8
+# An ensemble of so many takes some ten seconds of a core.
+_ENSEMBLE_PAIRS = 1e7
+# With fewer observed cells there is nothing to weigh its members by.
+_ENSEMBLE_CELLS = 500
 
 
 def proof_work(data: IncompleteData, *, max_parents: int, n_starts: int) -> float:
@@ -76,8 +80,19 @@ def em_effort(data: IncompleteData) -> tuple[tuple[Start, ...], int]:
     All of them for small tables; the fewer restarts the more pairs of variables and of
     missing cells there are to be counted; two starts where that leaves no restart.
     """
+    restarts = int(_ALL_PAIRS // max(_pairs(data), 1.0))
+    return STARTS if restarts else ("complete", "random"), min(EM_RESTARTS, restarts)
+
+
+def suits_ensemble(data: IncompleteData) -> bool:
+    """Tell whether an ensemble takes seconds, and has enough cells to learn from."""
+    n_observed = data.n_rows * data.n_vars - data.n_missing
+    return n_observed >= _ENSEMBLE_CELLS and _pairs(data) <= _ENSEMBLE_PAIRS
+
+
+def _pairs(data: IncompleteData) -> float:
+    """Count pairs of variables in distinct rows, those of missing cells for more."""
     patterns = data.patterns()
     pairs = float(patterns.n_patterns) * data.n_vars**2
     missing = float((patterns.n_missing.astype(float) ** 2).sum())
-    restarts = int(_ALL_PAIRS // max(pairs + _MISSING_PAIR * missing, 1.0))
-    return STARTS if restarts else ("complete", "random"), min(EM_RESTARTS, restarts)
+    return pairs + _MISSING_PAIR * missing

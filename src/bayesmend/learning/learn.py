@@ -32,6 +32,7 @@ from bayesmend.learning.effort import (
     PROOF_WORK,
     em_effort,
     proof_work,
+    suits_ensemble,
 )
 from bayesmend.learning.em.learn import learn_em, rule_by_em
 from bayesmend.learning.em.starts import STARTS, Start
@@ -51,7 +52,7 @@ METHODS = get_args(Method)
 
 # With more missing cells than both, choosing their best completion makes the data look
 # more regular than they are, and `auto` weighs all completions instead. From the
-# experiment `optimism` (docs/explanation/beyond.md).
+# experiments `optimism` (docs/explanation/beyond.md) and `average` (ensemble.md).
 _MANY_CELLS, _LARGE_SHARE = 100, 0.05
 # Draws that the local search starts from.
 _RESTARTS = 10
@@ -98,8 +99,9 @@ def learn(
         (`learn_ensemble` has more options, and needs no `ess`).
         ``auto``: exact where a proof is likely within a second or two, judged by the
         sizes of the table and by a short search that is limited in work, not in time;
-        em otherwise, and always when more than 100 cells and more than 5 % of all are
-        missing. ``chosen`` says what it chose, why, and how to ask for a proof.
+        ensemble when more than 100 cells and more than 5 % of all are missing, where
+        that takes seconds; em otherwise. ``chosen`` says what it chose, why, and how to
+        ask for a proof.
     {score, auto_ess, prior, support, max_parents}
     locality : int, optional
         How many cells may change at once in the local search of ``exact`` and
@@ -155,7 +157,7 @@ def learn(
     table = IncompleteData.from_table(data, **reading)
     require_rows(table)
     told_of_ess: dict[str, Any] = {}
-    if isinstance(ess, str):
+    if isinstance(ess, str) and method != "ensemble":  # which chooses by itself
         rules = Constraints.of(constraints).rules(table.names, max_parents=max_parents)
         score, told_of_ess = rule_by_em(
             table, rules, score=score, ess=ess, prior=prior, support=support
@@ -315,8 +317,11 @@ def _auto(how: _How) -> LearnResult:
         if math.isfinite(tried.bound):
             reason += f" (gap {tried.gap:.3g} nats)"
     try:
-        starts, restarts = em_effort(table)
-        found = how.em(starts=starts, restarts=restarts)
+        if _suits_ensemble(how):
+            found = how.ensemble()
+        else:
+            starts, restarts = em_effort(table)
+            found = how.em(starts=starts, restarts=restarts)
     except InferenceError:
         reason += ", and exact inference does not fit into memory"
         found = how.local()
@@ -328,6 +333,17 @@ def _auto(how: _How) -> LearnResult:
     return _told(how, found, reason)
 
 
+def _suits_ensemble(how: _How) -> bool:
+    """Tell whether many cells are to be filled, and nothing was asked of EM alone."""
+    is_free = how.solver == "auto" and how.restarts is None
+    return is_free and _has_many_missing(how.table) and suits_ensemble(how.table)
+
+
+def _has_many_missing(table: IncompleteData) -> bool:
+    share = table.n_missing / (table.n_rows * table.n_vars)
+    return table.n_missing > _MANY_CELLS and share > _LARGE_SHARE
+
+
 def _told(how: _How, found: LearnResult, reason: str) -> LearnResult:
     """Say what `auto` chose, and count all of its time."""
     chosen = f"{found.method}: {reason}"
@@ -337,8 +353,8 @@ def _told(how: _How, found: LearnResult, reason: str) -> LearnResult:
 def _reason_against_proof(how: _How) -> str | None:
     """Say why a proof is not wanted or not likely; None where it is worth a try."""
     table = how.table
-    share = table.n_missing / (table.n_rows * table.n_vars)
-    if table.n_missing > _MANY_CELLS and share > _LARGE_SHARE:
+    if _has_many_missing(table):
+        share = table.n_missing / (table.n_rows * table.n_vars)
         return f"{table.n_missing:,} cells ({share:.0%}) are missing"
     if how.solver not in ("auto", "subsets"):
         return "a proof has no use for a solver of your own"

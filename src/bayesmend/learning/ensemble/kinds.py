@@ -27,7 +27,7 @@ from bayesmend.network.network import Network
 from bayesmend.outcome import Stopped
 from bayesmend.score import Score
 
-__all__ = ["ClassKind", "Work", "require_room"]
+__all__ = ["ClassKind", "Told", "Work", "require_room"]
 
 # Of the short run of EM that chains start from.
 _FEW_STEPS, _COARSE = 5, 1e-3
@@ -53,8 +53,8 @@ class Work:
     clock: Clock
     n_threads: int
 
-    def start(self, data: IncompleteData, score: Score) -> Network:
-        """Return a network to start from, by a few steps of EM."""
+    def start(self, data: IncompleteData, score: Score) -> tuple[Network, float]:
+        """Return a network to start from and its score, by a few steps of EM."""
         search = Search(
             table=Table.of(data, self.engine),
             score=score,
@@ -70,7 +70,8 @@ class Work:
         search.run(("mode",), 0)
         if search.stopped is Stopped.INTERRUPT:
             raise KeyboardInterrupt
-        return search.network()
+        assert search.best is not None
+        return search.network(), search.best.score
 
     def networks(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from bayesmend.inference.answers import Marginals, hole_distributions
 from bayesmend.inference.engine import MAX_MEMORY, Engine
 from bayesmend.inference.impute import list_cells, most_probable_each
 from bayesmend.learning.em.expectation import Fitted, Table
-from bayesmend.learning.ensemble.kinds import ClassKind, Work, require_room
+from bayesmend.learning.ensemble.kinds import ClassKind, Told, Work, require_room
 from bayesmend.learning.ensemble.result import Ensemble
 from bayesmend.learning.ensemble.stacking import HeldOut, hold_out, stack
 from bayesmend.learning.ensemble.walk import Walk
@@ -42,7 +42,7 @@ from bayesmend.network.flat import flatten
 from bayesmend.network.mixture import Mixture
 from bayesmend.network.network import Network
 from bayesmend.outcome import Certificate, Stopped
-from bayesmend.score import Prior, Score
+from bayesmend.score import Ess, Prior, Score
 from bayesmend.seed import Seed, as_generator
 
 __all__ = ["CLASSES", "N_NETWORKS", "learn_ensemble"]
@@ -71,7 +71,7 @@ def learn_ensemble(
     classes: Sequence[int] = CLASSES,
     class_starts: int = 6,
     score: Score | str = "bdeu",
-    ess: float | Literal["auto"] | None = None,
+    ess: Ess = None,
     prior: Prior | None = None,
     support: float | None = None,
     max_parents: int = 3,
@@ -169,7 +169,7 @@ def learn_ensemble(
 
 def _scores(
     score: Score | str,
-    ess: float | Literal["auto"] | None,
+    ess: Ess,
     prior: Prior | None,
     support: float | None,
 ) -> list[Score]:
@@ -211,7 +211,7 @@ class _Task:
     ) -> Ensemble:
         """Decide on rule and weights, learn all members, and take their mean."""
         trial, networks, class_models = self.generator.spawn(3)
-        start = self._work(self.clock).start(self.data, self.scores[0])
+        start, reached = self._work(self.clock).start(self.data, self.scores[0])
         require_room(
             self.data, start, n_networks=n_networks, max_memory=self.engine.max_memory
         )
@@ -219,7 +219,7 @@ class _Task:
         plan = _Plan(self.scores[0], (), {"networks": 1.0})
         found, kinds = Walk(), list[ClassKind]()
         try:
-            plan = self._plan(classes, start, trial)
+            plan = self._plan(classes, trial, reached)
             work = self._work(self.clock)
             kinds = work.class_models(
                 self.data, plan.classes, class_starts, class_models
@@ -231,7 +231,7 @@ class _Task:
                 networks,
                 n_networks=n_networks,
                 tol=tol,
-                told=self._teller("learning", 0.4, 1.0),
+                told=self._teller("learning", reached, 0.4, 1.0),
             )
             stopped = found.stopped
         except KeyboardInterrupt:
@@ -248,14 +248,17 @@ class _Task:
     def _work(self, clock: Clock) -> Work:
         return Work(self.rules, self.engine, clock, self.n_threads)
 
-    def _teller(self, what: str, first: float, last: float) -> Any:
-        """Return what tells the progress of a part of the work."""
+    def _teller(self, what: str, score: float, first: float, last: float) -> Told:
+        """Return what tells the progress of a part of the work.
+
+        The score is that of the network all members start from: there is no best one.
+        """
 
         def tell(detail: str, share: float) -> None:
             if self.progress is not None:
                 self.progress(
                     f"ensemble: {what}, {detail}",
-                    float("nan"),
+                    score,
                     self.clock.seconds,
                     share=first + share * (last - first),
                 )
@@ -263,7 +266,7 @@ class _Task:
         return tell
 
     def _plan(
-        self, classes: tuple[int, ...], start: Network, generator: np.random.Generator
+        self, classes: tuple[int, ...], generator: np.random.Generator, reached: float
     ) -> _Plan:
         """Learn a few members of each kind without some cells, and judge by these."""
         alone = _Plan(self.scores[-1], (), {"networks": 1.0})
@@ -275,7 +278,7 @@ class _Task:
         left = self.clock.left
         limit = None if left is None else _TRIAL_SHARE * left
         work = self._work(Clock(limit))
-        best, p = self._best_score(work, held, generator)
+        best, p = self._best_score(work, held, generator, reached)
         if p is None:  # no time: nothing is known of any kind
             return alone
         kinds = work.class_models(held.data, classes, _FEW_STARTS, generator)
@@ -289,10 +292,14 @@ class _Task:
         return _Plan(best, used, weights)
 
     def _best_score(
-        self, work: Work, held: HeldOut, generator: np.random.Generator
+        self,
+        work: Work,
+        held: HeldOut,
+        generator: np.random.Generator,
+        reached: float,
     ) -> tuple[Score, NDArray[np.float64] | None]:
         """Return the rule that foretells hidden cells best, and its probabilities."""
-        start = work.start(held.data, self.scores[0])
+        start, _ = work.start(held.data, self.scores[0])
         best: tuple[float, Score, NDArray[np.float64]] | None = None
         for number, score in enumerate(self.scores):
             share = 0.4 / len(self.scores)
@@ -303,7 +310,9 @@ class _Task:
                 generator,
                 n_networks=_FEW_NETWORKS,
                 tol=0.0,
-                told=self._teller("weighing", number * share, (number + 1) * share),
+                told=self._teller(
+                    "weighing", reached, number * share, (number + 1) * share
+                ),
             )
             if found.stopped is Stopped.INTERRUPT:
                 raise KeyboardInterrupt
