@@ -215,6 +215,7 @@ def test_options_reach_the_search_and_the_result(holed, tmp_path):
         "max_parents": 2,
         "locality": 2,
         "restarts": 1,
+        "n_networks": None,
         "solver": "auto",
         "gap": 0.5,
         "fill_empty_rows": False,

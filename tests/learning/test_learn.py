@@ -23,7 +23,7 @@ from bayesmend import (
 )
 from bayesmend._spelling import spelling
 from bayesmend.errors import DataError, ParameterError
-from bayesmend.learning.effort import PROOF_WORK
+from bayesmend.learning.effort import PROOF_WORK, suits_ensemble
 from bayesmend.outcome import Certificate, Stopped
 from bayesmend.score import FamilyScorer, Score
 
@@ -169,6 +169,26 @@ def test_many_holes_mean_em():
     result = learn(data, restarts=1, seed=1)
     assert result.method == "em"
     assert result.chosen == "em: 258 cells (11%) are missing" + ASK
+
+
+def test_many_holes_that_take_seconds_mean_an_ensemble():
+    data = hide_mcar(load_network("asia").sample(200, seed=1), 0.1, seed=1).data
+    result = learn(data, seed=1)
+    assert result.method == "ensemble"
+    assert result.chosen == f"ensemble: {data.n_missing} cells (10%) are missing" + ASK
+    check_pair(data, result)
+    # What only EM knows is EM's, and so are tables that would take long.
+    assert learn(data, solver="greedy", restarts=0, seed=1).method == "em"
+    assert suits_ensemble(data)
+    many = hide_mcar(load_network("asia").sample(40_000, seed=1), 0.3, seed=1).data
+    assert suits_ensemble(many)  # of few distinct rows
+    wide = IncompleteData.from_codes(
+        np.random.default_rng(1).integers(0, 2, (9_000, 40)).astype(np.uint8),
+        names=[f"v{i}" for i in range(40)],
+        states=[("n", "y")] * 40,
+    )
+    assert not suits_ensemble(wide)
+    assert not suits_ensemble(IncompleteData.from_table(SMALL))
 
 
 def test_a_proof_is_spelled_as_the_caller_spells():
