@@ -115,6 +115,7 @@ def test_cells_may_be_hidden_in_other_ways(mechanism):
     assert bm.cross_validate(DATA, mechanism=some, **options).n_hidden <= 16
 
 
+@pytest.mark.slow
 def test_the_calibration_curve_is_drawn():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")

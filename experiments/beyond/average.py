@@ -127,7 +127,7 @@ def make(run: Run, folder: DataFolder) -> Task:
 def solve_ensemble(task: Task, *, seed: int, n_threads: int, **options: Any) -> Answer:
     """Fill by the mean of many networks."""
     found = learn_ensemble(task.data, seed=seed, n_threads=n_threads, **options)
-    told = {"ess": found.detail["ess"], "weights": found.detail["weights"]}
+    told = {"ess": found.detail["sample_size"], "weights": found.detail["weights"]}
     return Answer(
         found.completed,
         status=found.status,

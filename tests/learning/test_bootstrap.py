@@ -34,6 +34,7 @@ def test_the_answer_does_not_depend_on_threads():
     assert "5 structures, method='em'" in repr(one)
 
 
+@pytest.mark.slow
 def test_strong_arcs_are_sure_and_absent_ones_are_not():
     data = ASIA.sample(400, seed=1)
     found = bm.bootstrap(data, n=10, seed=1)
@@ -45,7 +46,7 @@ def test_strong_arcs_are_sure_and_absent_ones_are_not():
     )
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("n_threads", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_ctrl_c_and_the_time_limit_leave_the_samples_that_are_done(n_threads):
     data = ASIA.sample(100, seed=1)
     options = {"n": 100_000, "method": "em", "n_threads": n_threads, "seed": 1}

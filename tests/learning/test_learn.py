@@ -176,7 +176,7 @@ def test_many_holes_that_take_seconds_mean_an_ensemble():
     result = learn(data, seed=1)
     assert result.method == "ensemble"
     assert result.chosen == f"ensemble: {data.n_missing} cells (10%) are missing" + ASK
-    check_pair(data, result)
+    assert result.completed.is_complete
     # What only EM knows is EM's, and so are tables that would take long.
     assert learn(data, solver="greedy", restarts=0, seed=1).method == "em"
     assert suits_ensemble(data)

@@ -182,8 +182,28 @@ def read_ensemble(path: PathLike) -> Mixture:
     return ensemble_format.parse(read_source(path))
 
 
+@entrance
 def read_model(path: PathLike) -> Model:
-    """Read a network, or an ensemble where the file says that it is one."""
+    """Read a network, or an ensemble where the file says that it is one.
+
+    Parameters
+    ----------
+    path : str or path
+        As for :func:`read_network` or :func:`read_ensemble`.
+
+    Returns
+    -------
+    Network or Mixture
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bayesmend import load_network
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_network(load_network("asia"), f"{folder}/asia.json")
+    ...     read_model(f"{folder}/asia.json") == load_network("asia")
+    True
+    """
     if _module_of(path) != "json":
         return read_network(path)
     source = read_source(path)

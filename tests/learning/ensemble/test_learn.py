@@ -144,11 +144,14 @@ def test_too_few_cells_for_a_trial_leave_the_networks_alone():
 
 
 def test_of_ess_the_better_one_is_chosen_unless_it_is_given():
-    assert found().detail["ess"] in (1.0, 10.0)
-    assert short(asia().data, ess=5.0).detail["ess"] == 5.0
+    assert found().detail["sample_size"] in (1.0, 10.0)
+    assert short(asia().data, ess=5.0).detail["sample_size"] == 5.0
     rule = bm.Score("bdeu", ess=3.0)
-    assert short(asia().data, score=rule, ess=None).detail["ess"] == 3.0
-    assert short(asia(60).data, ess="auto", n_networks=1).detail["ess"] in (1.0, 10.0)
+    assert short(asia().data, score=rule, ess=None).detail["sample_size"] == 3.0
+    assert short(asia(60).data, ess="auto", n_networks=1).detail["sample_size"] in (
+        1.0,
+        10.0,
+    )
 
 
 def test_ctrl_c_returns_what_is_there():

@@ -17,6 +17,7 @@ from bayesmend.data.table import IncompleteData
 from bayesmend.errors import InferenceError, OutOfMemoryError
 from bayesmend.graph.constraints import ParentRules
 from bayesmend.inference.engine import Engine
+from bayesmend.learning.effort import em_effort
 from bayesmend.learning.em.expectation import Table
 from bayesmend.learning.em.search import Search
 from bayesmend.learning.ensemble.average import Average
@@ -29,8 +30,9 @@ from bayesmend.score import Score
 
 __all__ = ["ClassKind", "Told", "Work", "require_room"]
 
-# Of the short run of EM that chains start from.
-_FEW_STEPS, _COARSE = 5, 1e-3
+# Of the run of EM that chains start from. They are slow to leave a network that fills a
+# variable with what no row shows, so EM needs more than one start, too.
+_STEPS, _COARSE, _RESTARTS = 20, 1e-4, 2
 
 Told = Callable[[str, float], None]
 
@@ -54,20 +56,21 @@ class Work:
     n_threads: int
 
     def start(self, data: IncompleteData, score: Score) -> tuple[Network, float]:
-        """Return a network to start from and its score, by a few steps of EM."""
+        """Return a network to start from and its score, by EM."""
+        starts, restarts = em_effort(data)
         search = Search(
             table=Table.of(data, self.engine),
             score=score,
             rules=self.rules,
-            solver="greedy",
+            solver="auto",
             hard=False,
-            max_iter=_FEW_STEPS,
+            max_iter=_STEPS,
             tol=_COARSE,
             clock=self.clock,
             generator=np.random.default_rng(0),
             progress=None,
         )
-        search.run(("mode",), 0)
+        search.run(starts, min(restarts, _RESTARTS))
         if search.stopped is Stopped.INTERRUPT:
             raise KeyboardInterrupt
         assert search.best is not None

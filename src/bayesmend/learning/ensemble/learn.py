@@ -357,7 +357,7 @@ class _Task:
             log_likelihood=float(fitted.log_likelihood[-1]),
             seconds=self.clock.seconds,
             detail={
-                "ess": plan.score.ess,
+                "sample_size": plan.score.ess,
                 "weights": weights,
                 "n_networks": len(found.networks),
                 "error": found.average.error if found.average.n > 1 else None,

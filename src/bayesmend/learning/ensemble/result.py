@@ -38,8 +38,9 @@ class Ensemble(LearnResult):
         of what is observed under it.
     detail : mapping
         ``weights``: that of each kind of member, the networks and the latent class
-        models; ``ess``; ``error``: the standard error of the mean distributions, root
-        mean square, and whether it ``settled``.
+        models; ``sample_size``: the equivalent one of the networks; ``error``: the
+        standard error of the mean distributions, root mean square, and whether it
+        ``settled``.
     """
 
     mixture: Mixture
