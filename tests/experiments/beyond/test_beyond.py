@@ -11,7 +11,7 @@ from support.designs import NOWHERE, method_of, task_of
 from bayesmend.datasets import load_network
 from bayesmend.errors import DataError
 from bayesmend.hiding.mechanisms import hide_mcar, hide_value_per_variable
-from experiments.beyond import coverage, imputation, optimism, optimum, real
+from experiments.beyond import average, coverage, imputation, optimism, optimum, real
 from experiments.catalog import load_experiment
 from experiments.data import DataFolder
 from experiments.design import Answer, Run, Task
@@ -137,8 +137,23 @@ def test_missing_cells_stay_and_a_tenth_of_the_rest_is_hidden(tmp_path):
     assert answer.completed.is_complete
 
 
+def test_the_mean_of_many_networks_is_judged_by_its_probabilities(tmp_path):
+    load_network("asia").sample(60, seed=1).write_csv(tmp_path / "zoo.csv")
+    experiment = load_experiment("average")
+    assert len(experiment.settings) >= 20
+    task = task_of(experiment, "zoo", 0, DataFolder(tmp_path))
+    method = method_of(experiment, "ensemble")
+    options = {"n_networks": 2, "classes": (), "ess": 1.0}
+    answer = method.solve(task, seed=1, n_threads=1, **options)
+    told = experiment.measure(task, answer)
+    assert 0 < told["log_loss"] < 1
+    assert 0 <= told["calibration_error"] <= 0.5
+    plain = method_of(experiment, "mode").solve(task, seed=1, n_threads=1)
+    assert experiment.measure(task, plain)["log_loss"] is None
+
+
 def test_every_contender_runs_on_every_sample():
-    for name in ("imputation", "real"):
+    for name in ("average", "imputation", "real"):
         counts = Counter(
             (run.setting.name, method.name)
             for run, method in load_experiment(name).runs()
@@ -146,7 +161,9 @@ def test_every_contender_runs_on_every_sample():
         assert set(counts.values()) == {10}
 
 
-@pytest.mark.parametrize("module", [coverage, imputation, optimism, optimum, real])
+@pytest.mark.parametrize(
+    "module", [average, coverage, imputation, optimism, optimum, real]
+)
 def test_designs_ask_only_for_files_with_a_known_source(module):
     experiment = module.design()
     with pytest.raises(DataError, match="Name one with --data") as caught:
