@@ -127,7 +127,7 @@ def pool(
     >>> pooled = pool([1.0, 1.2, 0.8], [0.04, 0.05, 0.06], df=97)
     >>> print(pooled)
     estimate  se      lower   upper  df     fmi
-    1         0.3215  0.3338  1.666  22.77  0.5564
+    1         0.3215  0.2267  1.773  6.454  0.6185
     """
     check_number("level", level, above=0)
     if not level < 1:
