@@ -28,6 +28,7 @@ from experiments.peers.imputers import impute_mode
 __all__ = [
     "EM",
     "EM_HARD",
+    "EM_MECHANISM",
     "LAPLACIAN_SVM",
     "MODE",
     "SVMS",
@@ -98,8 +99,18 @@ def solve_by(
         found.bound,
         found.status,
         found.network,
-        {} if found.chosen is None else {"chosen": found.chosen},
+        {
+            **({} if found.chosen is None else {"chosen": found.chosen}),
+            **_labels(found),
+        },
     )
+
+
+def _labels(found: LearnResult) -> dict[str, Any]:
+    """Give what missing cells were found to depend on, by variable."""
+    if found.mechanism is None:
+        return {}
+    return {"labels": {why.variable: why.label for why in found.mechanism}}
 
 
 solve_local = partial(solve_by, learn_local)
@@ -110,7 +121,13 @@ def solve_truth(task: Task, *, seed: int, n_threads: int) -> Answer:
     if task.network is None:
         message = "the true network of this table is not known. Leave 'truth' out."
         raise ParameterError(message)
-    found = impute(task.network, task.data, method="mpe", n_threads=n_threads)
+    found = impute(
+        task.network,
+        task.data,
+        method="mpe",
+        fill_empty_rows=True,
+        n_threads=n_threads,
+    )
     return Answer(found.completed, network=task.network)
 
 
@@ -143,6 +160,12 @@ EM = Method(
     "structural EM",
     partial(solve_by, learn_em),
     {"hard": False, "max_parents": MAX_PARENTS},
+)
+EM_MECHANISM = Method(
+    "em-mechanism",
+    "EM, mechanism",
+    partial(solve_by, learn_em),
+    {"hard": False, "max_parents": MAX_PARENTS, "mechanism": "auto"},
 )
 EM_HARD = Method(
     "em-hard",

@@ -99,7 +99,7 @@ def log_loss(network: Network, hidden: Hidden) -> float:
     """
     if hidden.n_hidden == 0:
         return float("nan")
-    found = marginals(network, hidden.data, n_threads=1)
+    found = marginals(network.with_indicators(), _told(network, hidden), n_threads=1)
     total = 0.0
     for variable in np.unique(hidden.variables).tolist():
         here = hidden.variables == variable
@@ -110,6 +110,21 @@ def log_loss(network: Network, hidden: Hidden) -> float:
             logs = np.log(chances[at, hidden.true_codes[here]])
         total -= float(logs.sum())
     return total / hidden.n_hidden
+
+
+def _told(network: Network, hidden: Hidden) -> IncompleteData:
+    """Add to a table which of its cells are missing, if the network knows why."""
+    why, data = network.mechanism, hidden.data
+    if why is None:
+        return data
+    joint = network.with_indicators()
+    indicators = why.indicators(data.names, np.ascontiguousarray(data.codes.T))
+    return IncompleteData.from_codes(
+        np.asfortranarray(np.hstack([data.codes, indicators.T])),
+        names=(*data.names, *joint.names[network.n_vars :]),
+        states=(*data.states, *joint.states[network.n_vars :]),
+        weights=data.weights,
+    )
 
 
 def divergence(true: Network, learned: Network) -> float:

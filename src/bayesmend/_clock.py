@@ -48,6 +48,13 @@ class Clock:
         """Whether the limit has passed."""
         return self._limit is not None and self.seconds >= self._limit
 
+    def part(self, share: float) -> Clock:
+        """Return a clock that started when this one did, with a share of its limit."""
+        clock = Clock()
+        clock._start = self._start
+        clock._limit = None if self._limit is None else share * self._limit
+        return clock
+
     def reporter(
         self, progress: Progress | None, what: str
     ) -> Callable[[float, int, float], None] | None:

@@ -50,6 +50,17 @@ max_parents : int, default=3
 network : Network, Mixture or Ensemble
     The network, or several whose answers are averaged.
 """,
+    "max_mechanism_parents": """\
+max_mechanism_parents : int, default=2
+    Largest number of variables that missing cells of one variable depend on.
+""",
+    "mechanism": """\
+mechanism : {"ignore", "self", "auto"} or mapping, default="ignore"
+    Why cells are missing. ``ignore``: for no reason that matters. ``self``: because of
+    what they hold, in every variable. ``auto``: what the table says, variable by
+    variable; where it says nothing, the answer is that of ``ignore``. A mapping gives
+    what the missing cells of variables depend on: ``{"income": ["income", "age"]}``.
+""",
     "n_threads": """\
 n_threads : int, default=0
     Number of threads; 0 means one per core, and more than 8 per core are not made.

@@ -218,6 +218,8 @@ def test_options_reach_the_search_and_the_result(holed, tmp_path):
         "n_networks": None,
         "solver": "auto",
         "gap": 0.5,
+        "mechanism": "ignore",
+        "max_mechanism_parents": 2,
         "fill_empty_rows": False,
         "time_limit": 20.0,
         "seed": 3,

@@ -7,6 +7,7 @@ import pytest
 from support.clirunner import fails, ok
 
 from bayesmend.data.table import IncompleteData
+from bayesmend.learning import innocence
 
 
 def test_summary_prints_the_summary_of_the_table(table):
@@ -104,3 +105,10 @@ def test_a_broken_table_on_stdin_is_called_stdin():
     message = fails(1, "summary", "-", stdin="a,b\n1,2\n1,2,3\n")
     assert "<stdin>" in message
     assert "bayesmend-" not in message
+
+
+def test_summary_tests_whether_missing_cells_are_innocent(table):
+    tests = innocence(IncompleteData.from_table(table), seed=1)
+    assert ok("summary", table, "--mechanism").endswith(f"\n\n{tests}\n")
+    report = json.loads(ok("summary", table, "--mechanism", "--json"))
+    assert report["mechanism"] == json.loads(json.dumps(tests.to_dict()))

@@ -420,3 +420,16 @@ def test_names_and_notes_of_a_table_are_escaped():
     page = Page(text)
     assert "How the table was read" in text
     assert not {"img", "i"} & set(page.tags)
+
+
+def test_the_page_tells_why_cells_are_missing_and_what_rests_on_it():
+    rows = bm.load_network("asia").sample(400, seed=1)
+    data = bm.hide_mnar(rows, 0.25, strength=2, seed=1).data
+    options = {"starts": ("mode",), "restarts": 0, "seed": 1}
+    result = bm.learn_em(data, mechanism="self", **options)
+    page = render_report(result)
+    assert "<h2>Why cells are missing</h2>" in page
+    assert page.count("<td>depends on hidden values</td>") == 8
+    assert "Shares under tilted log-odds of being missing" in page
+    blind = render_report(bm.learn_em(data, **options))
+    assert "Why cells are missing" not in blind

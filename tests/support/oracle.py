@@ -1388,3 +1388,107 @@ def stacking_log_likelihood(probabilities, weights, shares, prior):
         p = sum(s * kind[cell] for s, kind in zip(shares, probabilities, strict=True))
         total += weight * math.log(p)
     return total
+
+
+def posterior_with_indicators(parents, card, cpts, row, variable, whys):
+    """Distribution of a variable, given a row and which of its cells are missing.
+
+    ``whys[v]`` is (parents, probabilities of missing per configuration).
+    """
+    weights = [0.0] * card[variable]
+    for full, p in row_completions(parents, card, cpts, row).items():
+        for v, (members, missing) in whys.items():
+            chance = missing[configuration(members, card, full)]
+            p *= chance if row[v] is None else 1 - chance
+        weights[full[variable]] += p
+    total = math.fsum(weights)
+    return [w / total for w in weights]
+
+
+def mechanism_evidence(counts, spread, step=0.04, most=7.0):
+    """Log-odds of missing per configuration, against one for all: by sums over a grid.
+
+    ``counts`` are pairs (observed, missing). The mean log-odds are uniform, those of
+    each configuration normal around it; their joint density by two nested sums.
+    """
+
+    def likelihood(odds, seen, hidden):
+        return hidden * odds - (seen + hidden) * math.log1p(math.exp(odds))
+
+    grid = [k * step for k in range(-round(most / step), round(most / step) + 1)]
+    tables = [
+        [
+            math.exp(likelihood(odds, seen, hidden) + _peak(seen, hidden))
+            for odds in grid
+        ]
+        for seen, hidden in counts
+    ]
+    norm = step / (spread * math.sqrt(2 * math.pi))
+    apart = one = 0.0
+    all_seen, all_hidden = (sum(c[k] for c in counts) for k in (0, 1))
+    for mean in grid:
+        product = 1.0
+        for table in tables:
+            product *= norm * sum(
+                value * math.exp(-((odds - mean) ** 2) / (2 * spread**2))
+                for odds, value in zip(grid, table, strict=True)
+            )
+        apart += product
+        one += math.exp(
+            likelihood(mean, all_seen, all_hidden) + _peak(all_seen, all_hidden)
+        )
+    shift = _peak(all_seen, all_hidden) - sum(_peak(*c) for c in counts)
+    return math.log(apart) - math.log(one) + shift
+
+
+def _peak(seen, hidden):
+    """Less the largest log-likelihood, so that nothing underflows."""
+    total = seen + hidden
+    return -sum(n * math.log(n / total) for n in (seen, hidden) if n)
+
+
+def mixture_by_grid(likelihood, counts, n_steps=200):
+    """Log-likelihood gain of own distributions where a variable is missing; 2 states.
+
+    Against one distribution for all rows, each found by trying shares.
+    """
+
+    def of(share, rows):
+        return sum(math.log(r[0] * (1 - share) + r[1] * share) for r in rows)
+
+    def seen(share):
+        return counts[0] * math.log(1 - share) + counts[1] * math.log(share)
+
+    shares = [(k + 0.5) / n_steps for k in range(n_steps)]
+    apart = max(of(s, likelihood) for s in shares) + max(map(seen, shares))
+    return apart - max(of(s, likelihood) + seen(s) for s in shares)
+
+
+def g_of_indicator(hidden, states):
+    """G of a 2 x r table: twice the sum of observed times log(observed / expected)."""
+    n, found = len(hidden), 0.0
+    for h in set(hidden):
+        for s in set(states):
+            both = sum(a == h and b == s for a, b in zip(hidden, states, strict=True))
+            expected = hidden.count(h) * states.count(s) / n
+            found += 2 * both * math.log(both / expected) if both else 0.0
+    return found
+
+
+def chi_square_tail(x, freedom, step=1e-3, most=400.0):
+    """Probability of more than x: the density summed, by midpoints, x > 0."""
+    half, found, at = freedom / 2, 0.0, x + step / 2
+    while at < most:
+        log = (half - 1) * math.log(at) - at / 2 - half * math.log(2)
+        found += step * math.exp(log - math.lgamma(half))
+        at += step
+    return found
+
+
+def tilted_share(posteriors, n_of_state, n_rows, state, tilt):
+    """Share of a state, the odds of each missing cell to hold it times exp(tilt)."""
+    found = n_of_state
+    for p in posteriors:
+        odds = math.exp(tilt) * p[state]
+        found += odds / (odds + sum(p) - p[state])
+    return found / n_rows

@@ -17,13 +17,23 @@ from bayesmend.cli.options import (
     defaults_of,
     empty_rows_in_words,
     option,
+    repeated,
+    split,
 )
-from bayesmend.cli.terminal import end_interrupted, json_text, note, print_json, say
+from bayesmend.cli.terminal import (
+    UsageError,
+    end_interrupted,
+    json_text,
+    note,
+    print_json,
+    say,
+)
 from bayesmend.data.states import MISSING_MARKERS, listing, quantity
 from bayesmend.formats.bif import render as render_bif
 from bayesmend.formats.ensemble import render as render_ensemble
 from bayesmend.learning.ensemble import Ensemble
 from bayesmend.learning.learn import learn as run
+from bayesmend.learning.mechanism.given import MechanismLike
 from bayesmend.learning.result import LearnResult
 from bayesmend.outcome import Stopped
 from bayesmend.report import render_report
@@ -97,6 +107,17 @@ def learn(
             "Structure solver of local and em: auto, subsets, ilp, order or greedy.",
         ),
     ] = _default.solver,
+    mechanism: Annotated[
+        list[str] | None,
+        repeated(
+            "NAME",
+            "Why cells are missing: ignore, self (what they hold), auto (learned by "
+            "em), or A=B,C: those of A for what A's row holds in B and C",
+        ),
+    ] = None,
+    max_mechanism_parents: Annotated[
+        int, option("N", "Variables that missing cells of one may depend on.")
+    ] = _default.max_mechanism_parents,
     gap: Annotated[
         float | None,
         option("NATS", "Stop exact when it is proven this close; 0 by default."),
@@ -121,6 +142,8 @@ def learn(
         "restarts": restarts,
         "n_networks": n_networks,
         "solver": solver,
+        "mechanism": mechanism_of(mechanism),
+        "max_mechanism_parents": max_mechanism_parents,
         "gap": gap,
         "fill_empty_rows": fill_empty_rows,
     }
@@ -143,6 +166,28 @@ def learn(
         say(f"{summarise(result)}\n{files}")
     if result.stopped is Stopped.INTERRUPT:
         end_interrupted()
+
+
+def mechanism_of(texts: list[str] | None) -> MechanismLike:
+    """Read why cells are missing: a rule, or variables with what theirs depend on.
+
+    Examples
+    --------
+    >>> mechanism_of(["auto"]), mechanism_of(["income=income,age"])
+    ('auto', {'income': ['income', 'age']})
+    """
+    if not texts:
+        return _default.mechanism  # type: ignore[no-any-return]
+    if len(texts) == 1 and "=" not in texts[0]:
+        return texts[0]  # type: ignore[return-value]
+    given = {}
+    for text in texts:
+        name, equals, parents = text.partition("=")
+        if not equals or not name:
+            message = f"--mechanism must look like A=B,C. Got {text!r} instead."
+            raise UsageError(message)
+        given[name] = split(parents)
+    return given
 
 
 def facts_of(result: LearnResult, options: dict[str, Any]) -> dict[str, Any]:
@@ -192,6 +237,7 @@ def summarise(result: LearnResult) -> str:
     told = (ess_in_words(result.detail), others_in_words(result.detail))
     lines += [words for words in told if words is not None]
     parts = [*lines, "", *_arcs(result), "", *_cells(result), "", *_mended(result)]
+    parts += mechanism_in_words(result)
     return "\n".join(parts)
 
 
@@ -233,6 +279,16 @@ def _cells(result: LearnResult) -> list[str]:
             f"example: {listing(listed, _SHOWN_CELLS)}"
         )
     return lines
+
+
+def mechanism_in_words(result: LearnResult) -> list[str]:
+    """Say why cells are missing, where that was learned."""
+    found = result.mechanism
+    if found is None or not len(found):
+        return []
+    if found.is_innocent:
+        return ["missing cells: nothing found that they depend on", ""]
+    return ["missing cells:", *str(found).splitlines(), ""]
 
 
 def _mended(result: LearnResult) -> list[str]:

@@ -9,12 +9,17 @@ of a table that tells which of its cells have an example there (1 or 0, row by r
 States are text, and a number used as a label comes back as text, unless the network
 was learned: then its property remembers the types of labels.
 
+Why cells are missing is written as further variables, indicators with the states
+``observed`` and ``missing``: a property of theirs says of which variable, and other
+programs see ordinary ones.
+
 Words made of letters, digits, ``_``, ``.``, ``+`` and ``-`` are written as they are,
 anything else in quotes, with ``\\``, ``\"``, ``\n``, ``\r`` and ``\t`` as escapes.
 """
 
 import math
 import re
+from dataclasses import replace
 from itertools import product
 from typing import NoReturn
 
@@ -35,8 +40,10 @@ from bayesmend.formats.remembered import (
     PROPERTY,
     SUPPORT,
     Remembered,
+    pack_indicator,
     pack_memory,
     pack_support,
+    unpack_indicator,
     unpack_memory,
     unpack_support,
 )
@@ -107,15 +114,21 @@ def render(network: Network) -> str:
       type discrete [ 2 ] { yes, no };
     }
     """
+    told = network.mechanism
+    network = replace(network.with_indicators(), schema=network.schema)
+    of_indicators = () if told is None else told.variables
+    n_plain = network.n_vars - len(of_indicators)
     names = [_quote(name) for name in network.names]
     labels = [[_quote(label) for label in states] for states in text_labels(network)]
     kept = ""
     if network.schema is not None:
         kept = f"  property {pack_memory(network)};\n"
     parts = [f"network unknown {{\n{kept}}}\n"]
-    for name, states in zip(names, labels, strict=True):
+    kinds = [""] * n_plain
+    kinds += [f"  property {pack_indicator(name)};\n" for name in of_indicators]
+    for name, states, kind in zip(names, labels, kinds, strict=True):
         listed = f"[ {len(states)} ] {{ {', '.join(states)} }}"
-        parts.append(f"variable {name} {{\n  type discrete {listed};\n}}\n")
+        parts.append(f"variable {name} {{\n  type discrete {listed};\n{kind}}}\n")
     for child, parents in enumerate(network.dag.parents):
         given = f" | {', '.join(names[p] for p in parents)}" if parents else ""
         parts.append(f"probability ( {names[child]}{given} ) {{\n")
@@ -152,6 +165,7 @@ class _Parser:
         self.variables: dict[str, Variable] = {}
         self.families: dict[str, Family] = {}
         self.memory: Remembered | None = None
+        self.indicators: dict[str, str] = {}
 
     def parse(self) -> Network:
         tables = []
@@ -173,6 +187,7 @@ class _Parser:
             self.end = position
             self.read_family(codes)
         network = assemble(self.source, self.variables, self.families)
+        network = network.without_indicators(self.indicators)
         return network if self.memory is None else self.memory.given_to(network)
 
     def advance(self) -> bool:
@@ -255,7 +270,12 @@ class _Parser:
         states: tuple[str, ...] | None = None
         while self.advance() and not self.is_symbol("}"):
             if self.is_symbol("property"):
+                start = self.end
                 self.skip_property()
+                text = self.source.text[start : self.start]
+                of = unpack_indicator(self.source, text, start)
+                if of is not None:
+                    self.indicators[name] = of
             elif self.is_symbol("type") and states is None:
                 states = self.read_type(name)
             else:

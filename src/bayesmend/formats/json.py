@@ -11,7 +11,10 @@
 A ``cpt`` has one row per configuration of the parents, the first varying fastest. A
 learned network also has ``support``, of the same shape: 1 where an observed row of the
 table learned from is an example, else 0, and the file a ``schema``: how the columns of
-that table were read, and where its numbers are cut. Other keys are ignored.
+that table were read, and where its numbers are cut. A network that knows why cells
+are missing has a ``mechanism``: for each variable with missing cells the ``parents``
+of that, and a ``cpt`` with the probabilities of observed and of missing. Other keys are
+ignored.
 """
 
 import json
@@ -19,9 +22,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from bayesmend.errors import DataError
 from bayesmend.formats.entries import Entry, read_entries
 from bayesmend.formats.remembered import read_schema
 from bayesmend.formats.text import Source
+from bayesmend.network.mechanism import Mechanism
 from bayesmend.network.network import Network
 
 __all__ = [
@@ -66,9 +71,18 @@ def read_at(origin: Source, document: Any, start: int) -> Network:
         for i, value in enumerate(document["variables"])
     ]
     network = read_entries(origin, entries)
-    where = value_offsets(text, start).get("schema", start)
-    schema = read_schema(origin, document.get("schema"), where)
-    return network if schema is None else replace(network, schema=schema)
+    offsets = value_offsets(text, start)
+    schema = read_schema(origin, document.get("schema"), offsets.get("schema", start))
+    if schema is not None:
+        network = replace(network, schema=schema)
+    if document.get("mechanism") is not None:
+        try:
+            why = Mechanism.from_dict(document["mechanism"])
+            network = replace(network, mechanism=why)
+        except DataError as error:
+            problem = f"the mechanism cannot be read: {error}"
+            origin.fail(problem, offsets["mechanism"])
+    return network
 
 
 def render(network: Network) -> str:
@@ -105,11 +119,12 @@ def render(network: Network) -> str:
         )
     ]
     head = f'{{"format": "{FORMAT}", "version": {VERSION}, "variables": ['
-    tail = "]}\n"
-    if network.schema is not None:
-        plain = network.schema.to_dict()
-        text = json.dumps(plain, ensure_ascii=False, allow_nan=False)
-        tail = f'],\n"schema": {text}}}\n'
+    tail = "]"
+    for key, kept in (("schema", network.schema), ("mechanism", network.mechanism)):
+        if kept is not None:
+            text = json.dumps(kept.to_dict(), ensure_ascii=False, allow_nan=False)
+            tail += f',\n"{key}": {text}'
+    tail += "}\n"
     return "\n".join([head, ",\n".join(lines), tail])
 
 

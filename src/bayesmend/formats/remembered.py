@@ -27,12 +27,15 @@ from bayesmend.formats.text import Source
 from bayesmend.network.network import Network
 
 __all__ = [
+    "INDICATOR",
     "PROPERTY",
     "SUPPORT",
     "Remembered",
+    "pack_indicator",
     "pack_memory",
     "pack_support",
     "read_schema",
+    "unpack_indicator",
     "unpack_memory",
     "unpack_support",
 ]
@@ -42,6 +45,9 @@ PROPERTY = "bayesmend_schema"
 
 SUPPORT = "bayesmend_support"
 """The name of the property of a table in BIF and XMLBIF."""
+
+INDICATOR = "bayesmend_indicator_of"
+"""The name of the property of an indicator of missing cells in BIF."""
 
 _MOST_BYTES = 2**28  # of an unpacked schema: a file is no bomb
 
@@ -129,6 +135,32 @@ def read_schema(source: Source, plain: Any, where: int) -> Schema | None:
         return Schema.from_dict(plain)
     except DataError as error:
         source.fail(f"the schema cannot be read: {error}", where)
+
+
+def pack_indicator(variable: str) -> str:
+    """Return the property of an indicator that says of which variable it is.
+
+    Examples
+    --------
+    >>> pack_indicator("age")
+    'bayesmend_indicator_of = YWdl'
+    """
+    word = base64.urlsafe_b64encode(variable.encode()).decode().rstrip("=")
+    return f"{INDICATOR} = {word}"
+
+
+def unpack_indicator(source: Source, text: str, where: int) -> str | None:
+    """Read a property; None when it is another one."""
+    name, _, packed = text.partition("=")
+    if name.strip() != INDICATOR:
+        return None
+    word = packed.strip()
+    try:
+        return base64.b64decode(
+            word + "=" * (-len(word) % 4), altchars=b"-_", validate=True
+        ).decode()
+    except ValueError:
+        source.fail(f"the property {INDICATOR} cannot be unpacked.", where)
 
 
 def pack_support(flags: NDArray[np.bool_]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack, cast, get_args
 
 import numpy as np
@@ -30,6 +30,7 @@ from bayesmend.inference.engine import (
     samples_for,
 )
 from bayesmend.network.mixture import Mixture, Model, ModelLike, model_of
+from bayesmend.network.network import Network
 from bayesmend.network.support import is_supported
 from bayesmend.seed import Seed
 
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 How = Literal["mpe", "marginal", "draw"]
+UseOfMechanism = Literal["use", "ignore"]
 IMPUTATIONS = get_args(How)
 
 # What the arrays of `CompletedCells` take for each cell.
@@ -172,6 +174,7 @@ def impute(
     unknown: Unknown = "error",
     fill: Fill = "number",
     fill_empty_rows: bool = False,
+    mechanism: UseOfMechanism = "use",
     n_threads: int = 0,
     max_memory: float = MAX_MEMORY,
     **reading: Unpack[Reading],
@@ -210,7 +213,11 @@ def impute(
         and a missing cell as the median of the numbers that were observed within its
         interval, rounded as they are; with ``method="draw"`` as one of them, drawn.
         ``interval``: all of them as intervals.
-    {fill_empty_rows, n_threads}
+    {fill_empty_rows}
+    mechanism : {"use", "ignore"}, default="use"
+        Whether it is evidence that a cell is missing, where the network knows why (see
+        `learn_em`). Of a variable that is missing in every row it never is.
+    {n_threads}
     max_memory : float, default=2**30
         Bytes that the tables of exact inference may take, and the completed tables
         and their cells when there are several draws.
@@ -247,26 +254,27 @@ def impute(
     _check(method, inference, n_draws)
     _require_one_network(method, network)
     check_choice("fill", fill, get_args(Fill))
+    check_choice("mechanism", mechanism, get_args(UseOfMechanism))
     approximate = spell("inference", "weighting")
     remedy = f"or use {approximate} with {_marginal_or_draw()}"
     n_samples = samples_for(inference, n_samples)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, remedy)
     new = read_for(network, data, allow_absent=allow_absent, unknown=unknown, **reading)
     engine.require_room(n_draws, _bytes_per_draw(network, new))
+    asked, given = _with_evidence(network, new.cells, use=mechanism == "use")
     compiled = None
-    if inference == "exact" and not isinstance(network, Mixture):
-        compiled = engine.compile(network, new.cells)
-    found = marginals_of(network, new.cells, engine, compiled=compiled)
+    if inference == "exact" and not isinstance(asked, Mixture):
+        compiled = engine.compile(asked, given)
+    found = marginals_of(asked, given, engine, compiled=compiled)
     effective = found.effective_samples
     if method == "mpe":
         assert compiled is not None
         filled = compiled.most_probable()[0][None]
     elif method == "draw":
-        filled, effective = draws_of(
-            network, new.cells, engine, n_draws, compiled=compiled
-        )
+        filled, effective = draws_of(asked, given, engine, n_draws, compiled=compiled)
     else:
-        filled = most_probable_each(new.cells, found)[None]
+        filled = most_probable_each(given, found)[None]
+    filled, found = filled[:, : network.n_vars], _without_indicators(network, found)
     key = engine.key() if method == "draw" else None
     fillable = new.fillable(fill_empty_rows=fill_empty_rows)
     cells = list_cells(network, new, filled, found)
@@ -280,6 +288,30 @@ def impute(
         fill=fill,
         n_empty_rows=int(new.empty_rows.sum()),
         effective_samples=effective,
+    )
+
+
+def _with_evidence(
+    network: Model, cells: NDArray[np.uint8], *, use: bool
+) -> tuple[Model, NDArray[np.uint8]]:
+    """Add to a network and its cells that some are missing, if it knows why."""
+    if not (use and isinstance(network, Network) and network.mechanism is not None):
+        return network, cells
+    indicators = network.mechanism.indicators(network.names, cells)
+    return network.with_indicators(), np.ascontiguousarray(
+        np.concatenate([cells, indicators])
+    )
+
+
+def _without_indicators(network: Model, found: Marginals) -> Marginals:
+    n = network.n_vars
+    return replace(
+        found,
+        names=found.names[:n],
+        states=found.states[:n],
+        rows=found.rows[:n],
+        probabilities=found.probabilities[:n],
+        errors=None if found.errors is None else found.errors[:n],
     )
 
 

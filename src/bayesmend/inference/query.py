@@ -195,7 +195,9 @@ def query(
     given : mapping, optional
         The evidence: states of variables by name. A label that differs in type only
         (``1`` and ``"1"``) matches when no other does. Of a variable that was cut into
-        intervals, a number (or a date) stands for the interval it falls into.
+        intervals, a number (or a date) stands for the interval it falls into. Where
+        the network knows why cells are missing, ``{"missing_age": "missing"}`` says
+        that age is.
     joint : bool, default=False
         Whether to give the joint distribution of the targets, too.
     inference : {"exact", "weighting"}, default="exact"
@@ -241,6 +243,7 @@ def query(
         needed, got = spell("inference", "exact"), spell("inference", inference)
         msg = f"{spell('joint', True)} needs {needed}. Got {got} instead."
         raise ParameterError(msg)
+    network, targets = _with_indicators(network, targets, given or {})
     row = _evidence(network, given or {})
     names = _targets(network, targets, row)
     if joint and not names:
@@ -266,6 +269,22 @@ def query(
         else _by_state(names, labels, [errors[k][0] for k in order]),
         effective_samples=None if effective is None else float(effective[0]),
     )
+
+
+def _with_indicators(
+    network: Model,
+    targets: str | Sequence[str] | None,
+    given: Mapping[str, Any],
+) -> tuple[Model, str | Sequence[str] | None]:
+    """Add the indicators of missing cells, where one of them is named."""
+    if not isinstance(network, Network) or network.mechanism is None:
+        return network, targets
+    named = {targets} if isinstance(targets, str) else set(targets or ())
+    if (named | set(given)) <= set(network.names):
+        return network, targets
+    if targets is None:
+        targets = [name for name in network.names if name not in given]
+    return network.with_indicators(), targets
 
 
 def _evidence(network: Model, given: Any) -> NDArray[np.uint8]:

@@ -5,6 +5,8 @@ from bayesmend.learning.bootstrap import Bootstrap, bootstrap
 from bayesmend.learning.em import ParameterFit, fit_parameters, learn_em
 from bayesmend.learning.ensemble import Ensemble, learn_ensemble
 from bayesmend.learning.learn import METHODS, learn
+from bayesmend.learning.mechanism.innocence import Innocence, innocence
+from bayesmend.learning.mechanism.result import LearnedMechanism, MissingCells
 from bayesmend.learning.multiple import MultipleImputation, impute_multiple
 from bayesmend.learning.pool import Pooled, pool
 from bayesmend.learning.reduction import (
@@ -14,21 +16,27 @@ from bayesmend.learning.reduction import (
     solve_reduction,
 )
 from bayesmend.learning.result import LearnResult, Step
+from bayesmend.learning.sensitivity import Sensitivity, sensitivity
 
 __all__ = [
     "METHODS",
     "Bootstrap",
     "Ensemble",
+    "Innocence",
     "LearnResult",
+    "LearnedMechanism",
+    "MissingCells",
     "MultipleImputation",
     "ParameterFit",
     "Pooled",
     "Reduction",
     "ReductionResult",
+    "Sensitivity",
     "Step",
     "bootstrap",
     "fit_parameters",
     "impute_multiple",
+    "innocence",
     "learn",
     "learn_em",
     "learn_ensemble",
@@ -36,5 +44,6 @@ __all__ = [
     "learn_local",
     "pool",
     "reduce_to_complete",
+    "sensitivity",
     "solve_reduction",
 ]

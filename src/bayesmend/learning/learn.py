@@ -38,6 +38,7 @@ from bayesmend.learning.em.learn import learn_em, rule_by_em
 from bayesmend.learning.em.starts import STARTS, Start
 from bayesmend.learning.empty import leave_empty_rows
 from bayesmend.learning.ensemble.learn import N_NETWORKS, learn_ensemble
+from bayesmend.learning.mechanism.given import MechanismLike, check_mechanism
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.support import told_of_support
 from bayesmend.outcome import Stopped
@@ -74,6 +75,8 @@ def learn(
     n_networks: int | None = None,
     solver: Solver = "auto",
     constraints: ConstraintsLike = None,
+    mechanism: MechanismLike = "ignore",
+    max_mechanism_parents: int = 2,
     gap: float | None = None,
     fill_empty_rows: bool = False,
     time_limit: float | None = None,
@@ -113,7 +116,7 @@ def learn(
         The most networks of ``ensemble``; 50 by default.
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
         Structure solver of ``local`` and ``em``; see `learn_local` and `learn_em`.
-    {constraints}
+    {constraints, mechanism, max_mechanism_parents}
     gap : float, optional
         Stop the proof of ``exact`` when the score is known to be within so many nats
         of the best; 0 by default.
@@ -153,9 +156,11 @@ def learn(
         max_memory=max_memory,
         restarts=restarts,
         n_networks=n_networks,
+        mechanism=None if mechanism == "ignore" else mechanism,
     )
     table = IncompleteData.from_table(data, **reading)
     require_rows(table)
+    check_mechanism(mechanism, max_mechanism_parents, table.names)
     told_of_ess: dict[str, Any] = {}
     if isinstance(ess, str) and method != "ensemble":  # which chooses by itself
         rules = Constraints.of(constraints).rules(table.names, max_parents=max_parents)
@@ -172,6 +177,8 @@ def learn(
         n_networks=N_NETWORKS if n_networks is None else n_networks,
         locality=1 if locality is None else locality,
         max_memory=MAX_MEMORY if max_memory is None else max_memory,
+        mechanism=mechanism,
+        max_mechanism_parents=max_mechanism_parents,
         common={
             "score": score,
             "ess": ess,
@@ -205,6 +212,7 @@ _FOR = {
     "n_networks": ("ensemble",),
     "solver": ("local", "em", "em-hard"),
     "restarts": ("exact", "local", "em", "em-hard"),
+    "mechanism": ("em",),
 }
 
 
@@ -221,7 +229,8 @@ def _check_options(method: Method, solver: Solver, **options: object) -> None:
     """Raise ParameterError for an option out of range, or that the method ignores."""
     given = {name: value for name, value in options.items() if value is not None}
     for name, value in given.items():
-        _CHECKS[name](name, value)
+        if name in _CHECKS:
+            _CHECKS[name](name, value)
     if solver not in ("auto", "subsets"):  # which `exact` takes anyway
         given["solver"] = solver
     if method == "auto":
@@ -242,6 +251,8 @@ class _How:
     n_networks: int
     locality: int
     max_memory: float
+    mechanism: MechanismLike
+    max_mechanism_parents: int
     common: dict[str, Any]
 
     def exact(self, **limits: Any) -> LearnResult:
@@ -281,6 +292,8 @@ class _How:
             starts=starts,
             solver=self.solver,
             restarts=self._restarts(restarts),
+            mechanism=self.mechanism,
+            max_mechanism_parents=self.max_mechanism_parents,
             max_memory=self.max_memory,
             time_limit=self.clock.left,
             **self.common,
@@ -353,6 +366,8 @@ def _told(how: _How, found: LearnResult, reason: str) -> LearnResult:
 def _reason_against_proof(how: _How) -> str | None:
     """Say why a proof is not wanted or not likely; None where it is worth a try."""
     table = how.table
+    if how.mechanism != "ignore":
+        return "why cells are missing is learned by weighing all completions"
     if _has_many_missing(table):
         share = table.n_missing / (table.n_rows * table.n_vars)
         return f"{table.n_missing:,} cells ({share:.0%}) are missing"

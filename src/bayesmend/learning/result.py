@@ -12,6 +12,7 @@ from bayesmend.data.mended import MendedSummary, compare_cells
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 from bayesmend.graph.dag import Dag
+from bayesmend.learning.mechanism.result import LearnedMechanism
 from bayesmend.network.network import Network
 from bayesmend.outcome import Certificate, Outcome
 
@@ -70,6 +71,9 @@ class LearnResult(Outcome):
         What ``auto`` chose, and why.
     log_likelihood : float, optional
         Of what is observed, under `network`; from EM.
+    mechanism : LearnedMechanism, optional
+        Why cells are missing, where that was learned (``mechanism=`` of `learn_em`).
+        The score counts it then: what it gains is added to that of the network.
     trace : tuple of Step
         Every step of the search that led here.
     seconds : float
@@ -84,6 +88,7 @@ class LearnResult(Outcome):
     method: str
     locality: int | None = None
     log_likelihood: float | None = None
+    mechanism: LearnedMechanism | None = None
     trace: tuple[Step, ...] = ()
 
     @property
@@ -132,6 +137,7 @@ class LearnResult(Outcome):
             "method": self.method,
             "locality": self.locality,
             "log_likelihood": self.log_likelihood,
+            "mechanism": None if self.mechanism is None else self.mechanism.to_dict(),
             "n_mended": len(self.cells),
             "n_empty_rows": self.n_empty_rows,
             "unsupported": self.unsupported,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Sized
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -41,6 +41,11 @@ from bayesmend.network.cpt import (
 )
 from bayesmend.network.flat import flatten
 from bayesmend.network.match import match_codes, match_names
+from bayesmend.network.mechanism import (
+    OBSERVED_OR_MISSING,
+    Mechanism,
+    indicator_names,
+)
 from bayesmend.network.support import check_support
 from bayesmend.network.tabulated import Cpt
 from bayesmend.score import count_family
@@ -75,6 +80,9 @@ class Network:
         How the table learned from was read: the roles of its columns, and where its
         numbers are cut. New rows are read the same way. It does not count when
         networks are compared.
+    mechanism : Mechanism, optional
+        Why cells are missing. It changes what missing cells hold, not what the network
+        says of its variables; `with_indicators` makes variables of it.
 
     Examples
     --------
@@ -92,6 +100,7 @@ class Network:
     cpts: tuple[NDArray[np.float64], ...]
     support: tuple[NDArray[np.bool_], ...] | None = None
     schema: Schema | None = None
+    mechanism: Mechanism | None = None
 
     def __post_init__(self) -> None:
         check_dag(self.dag)
@@ -121,6 +130,8 @@ class Network:
         if self.support is not None:
             support = check_support(self.names, self.support, cpts)
             object.__setattr__(self, "support", support)
+        if self.mechanism is not None:
+            self.mechanism.check(self.names, card)
 
     @classmethod
     @entrance
@@ -251,6 +262,83 @@ class Network:
         """Tell whether `x` and `y` are independent; see :meth:`Dag.d_separated`."""
         return self.dag.d_separated(x, y, given)
 
+    def with_indicators(self) -> Network:
+        """Return the network with the mechanism as further variables, one each.
+
+        Without a mechanism it is the network itself.
+
+        Examples
+        --------
+        >>> dag = Dag.from_arcs(["income"])
+        >>> why = Mechanism(("income",), (("income",),), ([[0.9, 0.1], [0.5, 0.5]],))
+        >>> states, cpts = (("low", "high"),), ([[0.6, 0.4]],)
+        >>> Network(dag, states, cpts, mechanism=why).with_indicators().dag.arcs
+        (('income', 'missing_income'),)
+        """
+        why = self.mechanism
+        if why is None:
+            return self
+        names = (*self.names, *indicator_names(self.names, why.variables))
+        place = {name: v for v, name in enumerate(self.names)}
+        sets = [[place[p] for p in parents] for parents in why.parents]
+        card = [len(labels) for labels in self.states]
+        cpts = (
+            _in_order(cpt, members, [card[p] for p in members])
+            for cpt, members in zip(why.cpts, sets, strict=True)
+        )
+        support = None
+        if self.support is not None:
+            support = (*self.support, *(np.ones(t.shape, bool) for t in why.cpts))
+        return Network(
+            Dag(names, (*self.dag.parents, *map(tuple, sets))),
+            (*self.states, *(OBSERVED_OR_MISSING for _ in why.variables)),
+            (*self.cpts, *cpts),
+            support,
+        )
+
+    def without_indicators(self, of: Mapping[str, str]) -> Network:
+        """Undo `with_indicators`: make a mechanism of variables that are indicators.
+
+        What is no indicator (it has children, or other states) stays a variable.
+
+        Parameters
+        ----------
+        of : mapping of str to str
+            The variable that each indicator is of.
+        """
+        used = {p for parents in self.dag.parents for p in parents}
+        gone = [
+            v
+            for v, name in enumerate(self.names)
+            if name in of
+            and v not in used
+            and of[name] in self.names
+            and self.states[v] == OBSERVED_OR_MISSING
+        ]
+        variables = [of[self.names[v]] for v in gone]
+        if (
+            not gone
+            or len(set(variables)) < len(gone)
+            or set(variables) & {self.names[v] for v in gone}
+        ):
+            return self
+        kept = [v for v in range(self.n_vars) if v not in gone]
+        place = {v: k for k, v in enumerate(kept)}
+        parents = tuple(tuple(place[p] for p in self.dag.parents[v]) for v in kept)
+        support = self.support
+        return replace(
+            self,
+            dag=Dag(tuple(self.names[v] for v in kept), parents),
+            states=tuple(self.states[v] for v in kept),
+            cpts=tuple(self.cpts[v] for v in kept),
+            support=None if support is None else tuple(support[v] for v in kept),
+            mechanism=Mechanism(
+                tuple(variables),
+                tuple(tuple(self.names[p] for p in self.dag.parents[v]) for v in gone),
+                tuple(self.cpts[v] for v in gone),
+            ),
+        )
+
     @entrance
     def sample(
         self, n_rows: int, *, seed: Seed = None, n_threads: int = 0
@@ -372,6 +460,7 @@ class Network:
             and self.states == other.states
             and all(map(np.array_equal, self.cpts, other.cpts))
             and _same_support(self.support, other.support)
+            and self.mechanism == other.mechanism
         )
 
     def __hash__(self) -> int:
@@ -399,6 +488,14 @@ def check_network(network: object) -> None:
             "read_network(path), or a shipped network with load_network(name)."
         )
     raise ParameterError(msg)
+
+
+def _in_order(
+    cpt: NDArray[np.float64], members: list[int], card: list[int]
+) -> NDArray[np.float64]:
+    """Return a table for the same parents in ascending order, as graphs have them."""
+    order = sorted(range(len(members)), key=members.__getitem__)
+    return fold(unfold(cpt, card).transpose([*order, len(members)]))
 
 
 def _same_support(

@@ -13,7 +13,9 @@ from bayesmend.data.mended import MendedSummary
 from bayesmend.data.states import quantity
 from bayesmend.errors import ParameterError
 from bayesmend.learning.ensemble.result import Ensemble
+from bayesmend.learning.mechanism.result import LABELS
 from bayesmend.learning.result import LearnResult
+from bayesmend.learning.sensitivity import sensitivity
 from bayesmend.learning.support import unsupported_in_words
 from bayesmend.report.chart import draw_trace
 from bayesmend.report.graph import draw_graph
@@ -25,7 +27,9 @@ from bayesmend.report.tables import (
     column_table,
     cpt_section,
     fillings,
+    mechanism_table,
     mended_table,
+    sensitivity_table,
     unsupported_table,
 )
 from bayesmend.report.text import escape
@@ -40,6 +44,9 @@ from bayesmend.structure.ess import ess_in_words
 from bayesmend.structure.others import others_in_words
 
 __all__ = ["render_report", "write_report"]
+
+# Tilts of log-odds, and for how many variables they are shown.
+_TILT, _MOST_TILTED = (-2.0, 2.0), 8
 
 
 @entrance
@@ -99,6 +106,7 @@ def render_report(
         _network(result),
         _confidences(result),
         _mended(mended),
+        _mechanism(result),
         _cells(result),
         _tables(result),
         _reading(result),
@@ -188,6 +196,29 @@ def _mended(mended: MendedSummary) -> str:
         "most probable states make frequent states more frequent; an alarm is a "
         "mended distribution that resembles no observed one.</p>"
         f"{mended_table(mended)}</section>"
+    )
+
+
+def _mechanism(result: LearnResult) -> str:
+    """Tell why cells are missing, where that was learned, and what rests on it."""
+    found = result.mechanism
+    if found is None or not len(found):
+        return ""
+    first = sorted(found, key=lambda why: (why.label == LABELS[0], -why.share))
+    tilted = [
+        sensitivity(result, why.variable, tilt=_TILT, n_tilts=3)
+        for why in first[:_MOST_TILTED]
+    ]
+    return (
+        '<section><h2>Why cells are missing</h2><p class="note">Innocent: nothing was '
+        "found that missing cells depend on. Intervals hold with about 95 %, the "
+        "parents being given. Told by the rest: how much of a missing state the other "
+        "cells of its row tell; where that is little, a dependence on the state itself "
+        "cannot be seen.</p>"
+        f'{mechanism_table(found)}<p class="note">What rests on it: the share of each '
+        "state in the table if the log-odds of being missing, given that state, were "
+        "other than learned by so much; and bounds that hold whatever the reason.</p>"
+        f"{sensitivity_table(tilted)}</section>"
     )
 
 

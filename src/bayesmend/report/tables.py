@@ -6,7 +6,9 @@ from typing import Any
 
 from bayesmend.data.mended import MendedStratum, MendedSummary, MendedVariable
 from bayesmend.graph.confidence import ArcProbabilities
+from bayesmend.learning.mechanism.result import LearnedMechanism
 from bayesmend.learning.result import LearnResult
+from bayesmend.learning.sensitivity import Sensitivity
 from bayesmend.network.network import Network
 from bayesmend.network.tabulated import configurations
 from bayesmend.report.text import escape
@@ -24,7 +26,9 @@ __all__ = [
     "column_table",
     "cpt_section",
     "fillings",
+    "mechanism_table",
     "mended_table",
+    "sensitivity_table",
     "unsupported_table",
 ]
 
@@ -129,6 +133,47 @@ def unsupported_table(result: LearnResult) -> str:
         '<th class="n">cells</th><th>rows</th></tr>'
     )
     return _table(head, rows, "Mended cells without an observed example")
+
+
+def mechanism_table(found: LearnedMechanism) -> str:
+    """Tabulate why cells are missing, variable by variable."""
+    rows = []
+    for why in found:
+        shown = zip(
+            why.configurations, why.probabilities, why.lower, why.upper, strict=True
+        )
+        chances = [
+            f"{escape(', '.join(map(str, states)) or 'any')} "
+            f"<b>{p:.0%}</b> ({low:.0%} to {high:.0%})"
+            for states, p, low, high in list(shown)[:_MAX_KINDS]
+        ]
+        rows.append(
+            f"<tr><td>{escape(why.variable)}</td><td>{escape(why.label)}</td>"
+            f"<td>{escape(', '.join(why.parents))}</td><td>{'; '.join(chances)}</td>"
+            f'<td class="n">{why.gain:.1f}</td>'
+            f'<td class="n">{why.identified:.0%}</td></tr>'
+        )
+    head = (
+        "<tr><th>variable</th><th>missing cells</th><th>depend on</th>"
+        '<th>missing, given its state</th><th class="n">gain (nats)</th>'
+        '<th class="n">told by the rest</th></tr>'
+    )
+    return _table(head, rows, "Why cells are missing")
+
+
+def sensitivity_table(found: Sequence[Sensitivity]) -> str:
+    """Tabulate shares under tilted log-odds of being missing, and their bounds."""
+    rows = []
+    for one in found:
+        for k, state in enumerate(one.states[:_MAX_KINDS]):
+            shares = "".join(f'<td class="n">{s:.3f}</td>' for s in one.shares[k])
+            rows.append(
+                f"<tr><td>{escape(one.variable)}</td><td>{escape(state)}</td>{shares}"
+                f'<td class="n">{one.lower[k]:.3f} to {one.upper[k]:.3f}</td></tr>'
+            )
+    tilts = "".join(f'<th class="n">{tilt:+g}</th>' for tilt in found[0].tilts)
+    head = f'<tr><th>variable</th><th>state</th>{tilts}<th class="n">bounds</th></tr>'
+    return _table(head, rows, "Shares under tilted log-odds of being missing")
 
 
 def mended_table(mended: MendedSummary) -> str:

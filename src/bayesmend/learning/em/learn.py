@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend._checks import check_integer, check_number
+from bayesmend._checks import check_goes_with, check_integer, check_number
 from bayesmend._clock import Clock, Progress
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
@@ -22,8 +22,16 @@ from bayesmend.inference.engine import MAX_MEMORY, Engine
 from bayesmend.inference.impute import impute
 from bayesmend.inference.posterior import log_evidence, most_probable
 from bayesmend.learning.em.expectation import Table
+from bayesmend.learning.em.mechanism import MechanismSearch
 from bayesmend.learning.em.search import Search
 from bayesmend.learning.em.starts import STARTS, Start
+from bayesmend.learning.mechanism.given import (
+    MechanismLike,
+    check_mechanism,
+    given_sets,
+)
+from bayesmend.learning.mechanism.indicators import Indicators
+from bayesmend.learning.mechanism.result import LABELS, LearnedMechanism
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.starts import check_starts
 from bayesmend.learning.support import supported_network, told_of_support
@@ -59,6 +67,9 @@ def learn_em(
     max_iter: int = 100,
     tol: float = 1e-6,
     constraints: ConstraintsLike = None,
+    mechanism: MechanismLike = "ignore",
+    max_mechanism_parents: int = 2,
+    stability: int = 0,
     max_memory: float = MAX_MEMORY,
     time_limit: float | None = None,
     seed: Seed = None,
@@ -96,7 +107,11 @@ def learn_em(
         Largest number of structure steps from one start.
     tol : float, default=1e-6
         Parameters have converged when an iteration gains less per row (in nats).
-    {constraints, max_memory, time_limit, seed, n_threads, progress}
+    {constraints, mechanism, max_mechanism_parents}
+    stability : int, default=0
+        Number of bootstrap samples that the mechanism is learned from again, to tell in
+        how large a share of them it has the same label; for ``mechanism="auto"``.
+    {max_memory, time_limit, seed, n_threads, progress}
     {reading}
 
     Returns
@@ -129,6 +144,18 @@ def learn_em(
     known = Constraints.of(constraints)
     table = IncompleteData.from_table(data, **reading)
     require_rows(table)
+    check_mechanism(mechanism, max_mechanism_parents, table.names)
+    if hard and mechanism != "ignore":
+        msg = (
+            f"{spell('mechanism', mechanism)} weighs all completions, and hard=True "
+            "chooses one. Leave one of the two."
+        )
+        raise ParameterError(msg)
+    check_integer("stability", stability)
+    if stability:
+        check_goes_with("stability", stability, "mechanism", mechanism, ("auto",))
+    # Half of the time, if any is set, is for the mechanism and the structure under it.
+    share = 1.0 if mechanism == "ignore" or time_limit is None else 0.5
     method = "em-hard" if hard else "em"
     rules = known.rules(table.names, max_parents=max_parents)
     rule, told_of_ess = rule_by_em(
@@ -149,19 +176,35 @@ def learn_em(
         hard=hard,
         max_iter=max_iter,
         tol=tol,
-        clock=clock,
+        clock=clock.part(share),
         generator=as_generator(seed),
         progress=progress,
     )
     if table.is_complete:
         found = _learn_complete(search, method, known, max_parents)
+        if mechanism != "ignore":
+            found = replace(found, mechanism=LearnedMechanism(()))
     else:
-        found = _learn_incomplete(search, method, tuple(starts), restarts)
+        explained = None
+        if mechanism != "ignore":
+            indicators = Indicators.of(table)
+            sets = given_sets(mechanism, indicators)
+            explained = MechanismSearch(search, indicators, max_mechanism_parents, sets)
+        found = _learn_incomplete(
+            search, method, tuple(starts), restarts, explained, clock
+        )
+        if stability:
+            found = _with_stability(found, search, known, stability)
     return replace(found, detail={**found.detail, **told_of_ess})
 
 
 def _learn_incomplete(
-    search: Search, method: str, starts: tuple[Start, ...], restarts: int
+    search: Search,
+    method: str,
+    starts: tuple[Start, ...],
+    restarts: int,
+    explained: MechanismSearch | None,
+    clock: Clock,
 ) -> LearnResult:
     search.run(starts, restarts)
     if not search.is_settled:
@@ -170,12 +213,65 @@ def _learn_incomplete(
             "before it settled. Raise max_iter of learn_em."
         )
         warn(msg, ConvergenceWarning)
+    if explained is not None:
+        search.clock = clock
+        if search.stopped is Stopped.TIME and not clock.is_over:
+            search.stopped = Stopped.NOTHING
+        explained.run()
     try:
-        return _assemble(search, method)
+        return _assemble(search, method, explained)
     except KeyboardInterrupt:
         # The search is done: what it found is not lost to a first Ctrl-C.
         search.stopped = search.stopped or Stopped.INTERRUPT
-        return _assemble(search, method)
+        return _assemble(search, method, explained)
+
+
+def _with_stability(
+    result: LearnResult, search: Search, known: Constraints, n_samples: int
+) -> LearnResult:
+    """Learn the mechanism from bootstrap samples, too, and count the labels kept."""
+    assert result.mechanism is not None
+    data, generator = search.table.data, search.generator.spawn(1)[0]
+    kept, n_done = dict.fromkeys((why.variable for why in result.mechanism), 0), 0
+    for _ in range(n_samples):
+        if search.clock.is_over or search.stopped:
+            break
+        found = learn_em(
+            _resample(data, generator),
+            score=search.score,
+            max_parents=max(int(search.rules.limit.max(initial=0)), 0),
+            solver=search.solver,
+            starts=("mode",),
+            restarts=0,
+            constraints=known,
+            mechanism="auto",
+            max_memory=search.table.engine.max_memory,
+            time_limit=search.clock.left,
+            seed=generator,
+            n_threads=search.table.engine.n_threads,
+        ).mechanism
+        assert found is not None
+        labels = {why.variable: why.label for why in found}
+        for why in result.mechanism:
+            kept[why.variable] += labels.get(why.variable, LABELS[0]) == why.label
+        n_done += 1
+    if not n_done:
+        return result
+    variables = tuple(
+        replace(why, stability=kept[why.variable] / n_done) for why in result.mechanism
+    )
+    mechanism = replace(result.mechanism, variables=variables)
+    return replace(result, mechanism=mechanism, seconds=search.clock.seconds)
+
+
+def _resample(data: IncompleteData, generator: np.random.Generator) -> IncompleteData:
+    """Draw as many rows with replacement, as weights of the distinct rows."""
+    patterns = data.patterns()
+    total = float(patterns.weights.sum())
+    drawn = generator.multinomial(max(round(total), 1), patterns.weights / total)
+    return IncompleteData.from_codes(
+        patterns.codes, names=data.names, states=data.states, weights=drawn
+    )
 
 
 def complete_by_em(
@@ -240,10 +336,14 @@ def _searched_briefly(
     return search
 
 
-def _assemble(search: Search, method: str) -> LearnResult:
+def _assemble(
+    search: Search, method: str, explained: MechanismSearch | None = None
+) -> LearnResult:
     assert search.best is not None
     data, best = search.table.data, search.best
-    network = search.network()
+    network, score = search.network(), best.score
+    if explained is not None and explained.best is not None:
+        network, score = explained.network(), best.score + explained.gain
     engine = search.table.engine
     n_threads, max_memory = engine.n_threads, engine.max_memory
     filled = impute(
@@ -258,7 +358,8 @@ def _assemble(search: Search, method: str) -> LearnResult:
         network=network,
         completed=filled.completed,
         cells=replace(filled.cells, tables=None),
-        score=best.score,
+        score=score,
+        mechanism=None if explained is None else explained.learned(),
         certificate=Certificate.HEURISTIC if search.stopped else Certificate.LOCAL,
         stopped=search.stopped,
         method=method,
