@@ -45,8 +45,8 @@ _SPREAD, _NEWTON = 1.5, 15
 _RIDGE, _CLOSE = 1e-9, 1e-3
 # Expected rows with a state, below which it does not occur.
 _SEEN = 1e-3
-# So many of the best single parents are tried in pairs.
-_TRIED = 3
+# So many of the best single parents are tried in pairs, with so many of the others.
+_TRIED, _LIKELY = 3, 30
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -101,7 +101,7 @@ class Rows:
         """The distributions of all variables side by side."""
         return np.hstack(self.soft)
 
-    @property
+    @cached_property
     def card(self) -> list[int]:
         """Number of states of each variable."""
         return [part.shape[1] for part in self.soft]
@@ -307,13 +307,15 @@ def explanations_of(
         return found, mixture
     told = _told(rows, own, is_hidden, mixture)
     pairs = math.comb(n_others, 2)
-    best = sorted(singles, key=lambda single: -single.evidence)[:_TRIED]
-    near = [v for v in others if v in beside]
+    best = sorted(singles, key=lambda single: -single.evidence)
+    likely = {single.parents[0] for single in best[:_LIKELY]}
+    best = best[:_TRIED]
+    near = [v for v in others if v in beside and v in likely]
     first = [(itself, told, near, n_others)] if rows.card[own] > 1 else []
     for single in best:
         (v,) = single.parents
         found_first = [tried.parents[0] for tried in best[: best.index(single) + 1]]
-        left = [w for w in others if w not in found_first]
+        left = [w for w in others if w in likely and w not in found_first]
         first.append((single, rows.soft[v], left, pairs))
     for base, given, left, n_alike in first:
         for v, (gain, evidence) in _beside(rows, both, left, given).items():
@@ -406,7 +408,7 @@ def _beside(
     card = rows.card
     begin = np.cumsum([0, *card])
     places = np.concatenate([np.arange(begin[v], begin[v + 1]) for v in candidates])
-    table = np.einsum("gr,rs->gs", left, rows.stacked)[:, places]
+    table = np.einsum("gr,rs->gs", left, rows.stacked[:, places])
     sizes = [1, *(card[v] for v in candidates)]
     table = np.hstack([left.sum(axis=1, keepdims=True), table])
     # One configuration after the other, candidate by candidate, the given one first.
