@@ -21,7 +21,7 @@ from bayesmend.hiding.mechanisms import hide_value_per_variable
 from bayesmend.seed import as_generator
 from experiments.data import DataFolder, network_files
 from experiments.design import Block, Experiment, Run, Setting, Task
-from experiments.methods import EM, EM_HARD, MODE, TRUTH, exact, local
+from experiments.methods import EM, EM_HARD, EM_MECHANISM, MODE, TRUTH, exact, local
 
 __all__ = ["design"]
 
@@ -75,6 +75,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
             local(1, is_single=True),
             local(2),
             EM,
+            EM_MECHANISM,
             EM_HARD,
             MODE,
             TRUTH,

@@ -28,7 +28,16 @@ from experiments.hiding import (
     rows_with,
     split_rows,
 )
-from experiments.methods import EM, EM_HARD, MODE, SVMS, TRUTH, exact, local
+from experiments.methods import (
+    EM,
+    EM_HARD,
+    EM_MECHANISM,
+    MODE,
+    SVMS,
+    TRUTH,
+    exact,
+    local,
+)
 
 __all__ = ["design"]
 
@@ -49,6 +58,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
             exact(time_limit),
             local(1),
             EM,
+            EM_MECHANISM,
             EM_HARD,
             *SVMS,
             MODE,
@@ -71,7 +81,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
 
 
 def _spread_settings() -> list[Setting]:
-    methods = ("exact", "local-1", "em", "em-hard", "mode", "truth")
+    methods = ("exact", "local-1", "em", "em-mechanism", "em-hard", "mode", "truth")
     given = {"per_variable": PER_VARIABLE}
     repetitions = range(REPETITIONS)
     mnar = [

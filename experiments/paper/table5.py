@@ -14,7 +14,7 @@ from __future__ import annotations
 from bayesmend.hiding.mechanisms import hide_value_of
 from experiments.data import DataFolder
 from experiments.design import Block, Experiment, Run, Setting, Task
-from experiments.methods import EM, EM_HARD, MODE, SVMS, exact, local
+from experiments.methods import EM, EM_HARD, EM_MECHANISM, MODE, SVMS, exact, local
 
 __all__ = ["design"]
 
@@ -44,6 +44,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
             exact(time_limit),
             local(1),
             EM,
+            EM_MECHANISM,
             EM_HARD,
             *SVMS,
             MODE,

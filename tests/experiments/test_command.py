@@ -197,10 +197,10 @@ def test_a_report_is_of_the_part_that_is_named(tmp_path):
     out = tmp_path / "out"
     ok(*ASIA, "--repetitions", 2, "--out", out)
     report = ("table1", "--report-only", "--out", out)
-    assert "8 of 6,400 runs" in ok(*report)
+    assert "8 of 7,200 runs" in ok(*report)
     assert "| exact |" not in ok(*report, "--methods", "mode")
-    assert "4 of 6,400 runs" in ok(*report, "--settings", "asia/1")
-    assert "4 of 6,400 runs" in ok(*report, "--repetitions", 1)
+    assert "4 of 7,200 runs" in ok(*report, "--settings", "asia/1")
+    assert "4 of 7,200 runs" in ok(*report, "--repetitions", 1)
     assert "has no method 'magic'" in fails(1, *report, "--methods", "magic")
     assert "no setting that starts with 'x'" in fails(1, *report, "--settings", "x")
 
