@@ -17,7 +17,7 @@ FILES = [
     ("penguins.csv", ",", True),
     ("hepatitis.data", ",", True),
     ("processed.cleveland.data", ",", True),
-    ("horse-colic.data", None, False),
+    pytest.param("horse-colic.data", None, False, marks=pytest.mark.slow),
     pytest.param("nhanes_2166.csv", ",", True, marks=pytest.mark.slow),
 ]
 pytestmark = pytest.mark.skipif(

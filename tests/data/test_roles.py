@@ -462,6 +462,16 @@ ENTRANCES = {
     "family_counts": lambda t, **o: bm.score.family_counts(t, "y", ["x"], **o),
     "Network.fit": lambda t, **o: bm.Network.fit(CHAIN, t, **o),
     "fit_parameters": lambda t, **o: bm.fit_parameters(CHAIN, t, **o),
+    "learn_ensemble": lambda t, **o: bm.learn_ensemble(t, n_networks=2, seed=1, **o),
+    "bootstrap": lambda t, **o: bm.learning.bootstrap(
+        t, n=2, method="em", seed=1, **o
+    ),
+    "cross_validate": lambda t, **o: bm.cross_validate(
+        t, methods=["mode"], n_repeats=1, seed=1, **o
+    ),
+    "impute_multiple": lambda t, **o: bm.impute_multiple(t, m=2, seed=1, **o),
+    "innocence": lambda t, **o: bm.learning.innocence(t, **o),
+    "structure_posterior": lambda t, **o: bm.structure.structure_posterior(t, **o),
     "hide_mcar": lambda t, **o: bm.hide_mcar(t, 0.3, seed=1, **o),
     "hide_mar": lambda t, **o: bm.hide_mar(t, 0.3, depends_on=["x"], seed=1, **o),
     "hide_mnar": lambda t, **o: bm.hide_mnar(t, 0.3, seed=1, **o),

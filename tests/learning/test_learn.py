@@ -390,7 +390,7 @@ def test_more_time_is_never_worse():
     ("n_vars", "options"),
     [
         (14, {"method": "exact"}),
-        (22, {"method": "exact"}),
+        pytest.param(22, {"method": "exact"}, marks=pytest.mark.slow),
         (22, {"method": "local", "solver": "subsets"}),
         (40, {"method": "local", "solver": "order"}),
         (40, {"method": "local", "solver": "ilp"}),

@@ -200,6 +200,7 @@ def shrunk(name, settings, methods, n_rows=60, repetitions=2):
 PEERS = ["iterative-forest", "iterative-logistic", "miceforest", "knn", "mode"]
 
 
+@pytest.mark.slow
 def test_every_peer_leaves_its_row():
     part = shrunk("imputation", ["asia/mar/20"], [*PEERS, "auto", "local", "complete"])
     part = replace(

@@ -167,8 +167,14 @@ def test_a_label_that_is_not_there_is_named(folder):
         rows_with(folder.table("car.csv"), "class", "bad")
 
 
+# The experiment `structure` has some four hundred settings.
+SLOW = {"structure": [pytest.mark.slow]}
+
+
 @real
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=SLOW.get(name, [])) for name in NAMES]
+)
 def test_real_data_give_the_first_run_of_every_setting(name):
     experiment = load_experiment(name)
     for setting in experiment.settings:

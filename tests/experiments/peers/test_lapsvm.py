@@ -257,6 +257,7 @@ def test_newton_ends_after_a_few_steps_on_overlapping_classes():
         assert 1 <= model.n_iter_ < 30
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Skipping check")
 def test_it_meets_the_checks_of_scikit_learn():
     # This one labels rows -1, which means "without a label" here.

@@ -143,7 +143,7 @@ def test_what_is_done_is_not_done_again(tmp_path):
     assert path.read_bytes() == finished
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_killed_run_goes_on_where_it_stopped(jobs, tmp_path):
     path = tmp_path / "raw.jsonl"
     log = tmp_path / "processes.log"

@@ -494,6 +494,7 @@ def test_any_time_limit_gives_a_network(hard):
     assert found.status == "stopped at time limit"
 
 
+@pytest.mark.slow
 def test_a_family_of_too_many_counts_is_an_error_of_ours():
     states = [str(i) for i in range(254)]
     table = {name: [None, "1", "2"] for name in "abcd"}

@@ -130,6 +130,7 @@ def test_the_answer_is_the_same_whatever_the_threads(rows):
     assert one.mechanism.to_dict() == two.mechanism.to_dict()
 
 
+@pytest.mark.slow
 def test_bootstrap_samples_tell_how_stable_a_label_is(rows):
     data = hide(rows, {"a": of(rows, "a", 0.1, 0.6), "b": 0.2})
     found = learn(data, stability=6)
@@ -176,6 +177,7 @@ def test_one_row_and_rows_in_which_nothing_is_observed(mechanism):
     assert {why.variable for why in found.mechanism} == {"a", "b"}
 
 
+@pytest.mark.slow
 def test_254_states():
     rng = np.random.default_rng(1)
     many, few = rng.integers(0, 254, 150), rng.integers(0, 2, 150)
