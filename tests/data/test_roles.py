@@ -463,9 +463,7 @@ ENTRANCES = {
     "Network.fit": lambda t, **o: bm.Network.fit(CHAIN, t, **o),
     "fit_parameters": lambda t, **o: bm.fit_parameters(CHAIN, t, **o),
     "learn_ensemble": lambda t, **o: bm.learn_ensemble(t, n_networks=2, seed=1, **o),
-    "bootstrap": lambda t, **o: bm.learning.bootstrap(
-        t, n=2, method="em", seed=1, **o
-    ),
+    "bootstrap": lambda t, **o: bm.learning.bootstrap(t, n=2, method="em", seed=1, **o),
     "cross_validate": lambda t, **o: bm.cross_validate(
         t, methods=["mode"], n_repeats=1, seed=1, **o
     ),
