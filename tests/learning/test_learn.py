@@ -23,7 +23,7 @@ from bayesmend import (
 )
 from bayesmend._spelling import spelling
 from bayesmend.errors import DataError, ParameterError
-from bayesmend.learning.effort import PROOF_WORK, suits_ensemble
+from bayesmend.learning.effort import PROOF_WORK, em_effort, suits_ensemble
 from bayesmend.outcome import Certificate, Stopped
 from bayesmend.score import FamilyScorer, Score
 
@@ -177,8 +177,16 @@ def test_many_holes_that_take_seconds_mean_an_ensemble():
     assert result.method == "ensemble"
     assert result.chosen == f"ensemble: {data.n_missing} cells (10%) are missing" + ASK
     assert result.completed.is_complete
+    # The network to be read is the best single one.
+    starts, restarts = em_effort(data)
+    single = learn_em(data, starts=starts, restarts=restarts, seed=1)
+    assert result.dag == single.dag
+    assert (result.score, result.trace[0].kind) == (single.score, "empty")
+    assert result.detail["network"] == "em"
+    assert result.detail["n_networks"] >= 20
     # What only EM knows is EM's, and so are tables that would take long.
     assert learn(data, solver="greedy", restarts=0, seed=1).method == "em"
+    assert learn(data, mechanism="self", seed=1).method == "em"
     assert suits_ensemble(data)
     many = hide_mcar(load_network("asia").sample(40_000, seed=1), 0.3, seed=1).data
     assert suits_ensemble(many)  # of few distinct rows

@@ -102,8 +102,9 @@ def learn(
         (`learn_ensemble` has more options, and needs no `ess`).
         ``auto``: exact where a proof is likely within a second or two, judged by the
         sizes of the table and by a short search that is limited in work, not in time;
-        ensemble when more than 100 cells and more than 5 % of all are missing, where
-        that takes seconds; em otherwise. ``chosen`` says what it chose, why, and how to
+        em otherwise. When more than 100 cells and more than 5 % of all are missing, and
+        it takes seconds, the network is that of em, and the cells are mended by
+        ensemble, which fills better than any single network. ``chosen`` says what it chose, why, and how to
         ask for a proof.
     {score, auto_ess, prior, support, max_parents}
     locality : int, optional
@@ -330,11 +331,10 @@ def _auto(how: _How) -> LearnResult:
         if math.isfinite(tried.bound):
             reason += f" (gap {tried.gap:.3g} nats)"
     try:
-        if _suits_ensemble(how):
-            found = how.ensemble()
-        else:
-            starts, restarts = em_effort(table)
-            found = how.em(starts=starts, restarts=restarts)
+        starts, restarts = em_effort(table)
+        found = how.em(starts=starts, restarts=restarts)
+        if not found.stopped and _suits_ensemble(how):
+            found = _averaged(how, found)
     except InferenceError:
         reason += ", and exact inference does not fit into memory"
         found = how.local()
@@ -346,9 +346,27 @@ def _auto(how: _How) -> LearnResult:
     return _told(how, found, reason)
 
 
+def _averaged(how: _How, single: LearnResult) -> LearnResult:
+    """Fill by the mean of many networks; the single best one is there to be read.
+
+    What many agree on has weak arcs in either direction, and more of them.
+    """
+    found = how.ensemble()
+    return replace(
+        found,
+        network=single.network,
+        score=single.score,
+        log_likelihood=single.log_likelihood,
+        trace=single.trace,
+        detail={**single.detail, **found.detail, "network": single.method},
+    )
+
+
 def _suits_ensemble(how: _How) -> bool:
     """Tell whether many cells are to be filled, and nothing was asked of EM alone."""
-    is_free = how.solver == "auto" and how.restarts is None
+    is_free = (
+        how.solver == "auto" and how.restarts is None and how.mechanism == "ignore"
+    )
     return is_free and _has_many_missing(how.table) and suits_ensemble(how.table)
 
 

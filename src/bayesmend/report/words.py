@@ -32,9 +32,11 @@ def certificate(result: LearnResult) -> str:
     'No structure with any completion of the missing cells scores higher: proven.'
     """
     if isinstance(result, Ensemble):
+        is_single = "network" in result.detail
+        shown = "the best single one that was found" if is_single else "their consensus"
         return (
             "The cells are mended by the mean of what all members say. The network "
-            "shown is what they agree on; nothing is proven."
+            f"shown is {shown}; nothing is proven."
         )
     if result.is_optimal:
         if len(result.cells) == 0:

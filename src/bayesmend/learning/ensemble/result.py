@@ -30,7 +30,8 @@ class Ensemble(LearnResult):
     network : Network
         The consensus: the structure of `consensus`, its parameters fitted to the table
         by expectation-maximisation. It is there to be looked at; the mean answers
-        better.
+        better. From ``learn(method="auto")`` it is the best single network, that of
+        structural EM, and ``detail["network"]`` says so.
     cells : CompletedCells
         Each mended cell by itself, by its mean distribution.
     score, log_likelihood : float
