@@ -489,19 +489,3 @@ def test_evidence_that_is_impossible_is_told_from_a_small_one():
     )
     with pytest.raises(InferenceError, match="impossible"):
         bm.query(hopeless, "a", given={"b": "no", "c": "no"})
-
-
-def test_products_below_all_numbers_are_an_error_and_no_answer():
-    names = [*(f"h{k}" for k in range(30)), *(f"e{k}" for k in range(30))]
-    arcs = [(f"h{k}", f"h{k + 1}") for k in range(29)]
-    dag = bm.Dag.from_arcs(names, arcs + [(f"h{k}", f"e{k}") for k in range(30)])
-    stay, show = ([[1 - p, p], [p, 1 - p]] for p in (1e-150, 1e-200))
-    cpts = ([[0.5, 0.5]], *[stay] * 29, *[show] * 30)
-    network = bm.Network(dag, (("0", "1"),) * 60, cpts)
-    row = {
-        name: [None] if name[0] == "h" else [str(int(name[1:]) % 2)] for name in names
-    }
-    with pytest.raises(
-        InferenceError, match="products of its probabilities fall below"
-    ):
-        bm.marginals(network, row)

@@ -419,6 +419,24 @@ def row_completions(parents, card, cpts, row):
     }
 
 
+def log_completions(parents, card, cpts, row):
+    """The logarithms of the same, which reach further than numbers."""
+    choices = [range(r) if c is None else [c] for r, c in zip(card, row, strict=True)]
+    return {
+        full: log_probability(parents, card, cpts, full)
+        for full in itertools.product(*choices)
+    }
+
+
+def log_sum(logs):
+    """The logarithm of the sum of what they are logarithms of."""
+    logs = list(logs)
+    top = max(logs, default=-math.inf)
+    if top == -math.inf:
+        return top
+    return top + math.log(math.fsum(math.exp(p - top) for p in logs))
+
+
 def evidence_probability(parents, card, cpts, row):
     return math.fsum(row_completions(parents, card, cpts, row).values())
 

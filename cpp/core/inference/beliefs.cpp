@@ -94,11 +94,15 @@ void Beliefs::walk_runs(std::size_t c, std::size_t first, std::size_t last, Visi
   }
 }
 
-void Beliefs::multiply(std::size_t c, std::span<const double* const> factors) {
-  const auto& walk = shape_->walk(c);
+void Beliefs::take_inputs(std::size_t c, std::span<const double* const> factors) {
   inputs_.clear();
   for (const auto f : shape_->clique(c).factors) inputs_.push_back(factors[f]);
   for (const auto child : shape_->clique(c).children) inputs_.push_back(message(child).data());
+}
+
+void Beliefs::multiply(std::size_t c, std::span<const double* const> factors) {
+  const auto& walk = shape_->walk(c);
+  take_inputs(c, factors);
   const auto out = entries(c);
   std::ranges::fill(out, 1.0);
   if (walk.sizes.empty()) return;
@@ -114,16 +118,21 @@ void Beliefs::multiply(std::size_t c, std::span<const double* const> factors) {
   });
   // Beside a larger one, an entry that vanished counts for nothing; if all are small, none may.
   const double top = std::ranges::max(out);
-  if (top < kSmall && (top > 0.0 || is_possible(c))) multiply_logs(c);
+  if (top >= kSmall || (top == 0.0 && !is_possible(c, [](std::size_t) { return true; }))) return;
+  add_logs(c, inputs_.size());
+  const double log_top = std::ranges::max(out);
+  for (double& value : out) value = std::exp(value - log_top);
+  log_scale_ += log_top;
 }
 
-// Whether some entry is a product of positive numbers.
-bool Beliefs::is_possible(std::size_t c) {
+// Whether some entry among those that count is a product of positive numbers.
+template <class Counts>
+bool Beliefs::is_possible(std::size_t c, Counts&& counts) const {
   const auto& walk = shape_->walk(c);
   bool found = false;
-  walk_runs(c, 0, inputs_.size(), [&](std::size_t) {
+  walk_runs(c, 0, inputs_.size(), [&](std::size_t entry) {
     for (std::size_t k = 0; k < walk.sizes[0] && !found; ++k) {
-      found = true;
+      found = counts(entry + k);
       for (std::size_t i = 0; i < inputs_.size() && found; ++i)
         found = input_at(i, k, *walk.strides_of(i)) > 0.0;
     }
@@ -131,46 +140,78 @@ bool Beliefs::is_possible(std::size_t c) {
   return found;
 }
 
-// The same product by sums of logarithms, the largest entry scaled to 1.
-void Beliefs::multiply_logs(std::size_t c) {
+// The logarithms of the product. Of the inputs, those from `n_numbers` on are logarithms already.
+void Beliefs::add_logs(std::size_t c, std::size_t n_numbers) {
   const auto& walk = shape_->walk(c);
   const auto out = entries(c);
+  std::ranges::fill(out, 0.0);
+  if (walk.sizes.empty()) return;
   walk_runs(c, 0, inputs_.size(), [&](std::size_t entry) {
-    for (std::size_t k = 0; k < walk.sizes[0]; ++k) {
-      out[entry + k] = 0.0;
-      for (std::size_t i = 0; i < inputs_.size(); ++i)
-        out[entry + k] += std::log(input_at(i, k, *walk.strides_of(i)));
-    }
+    for (std::size_t k = 0; k < walk.sizes[0]; ++k)
+      for (std::size_t i = 0; i < inputs_.size(); ++i) {
+        const double value = input_at(i, k, *walk.strides_of(i));
+        out[entry + k] += i < n_numbers ? std::log(value) : value;
+      }
   });
-  const double top = std::ranges::max(out);
-  for (double& value : out) value = std::exp(value - top);
-  log_scale_ += top;
 }
 
-void Beliefs::apply_clamp(std::size_t c, std::span<const std::uint8_t> clamp) {
+bool Beliefs::agrees(std::size_t c, std::size_t entry, std::span<const std::uint8_t> clamp) const {
+  if (clamp.empty()) return true;
+  const auto& clique = shape_->clique(c);
+  return std::ranges::all_of(std::span(clique.scope).first(clique.n_own), [&](auto position) {
+    const std::size_t state = entry / shape_->home_stride(position) % shape_->card()[position];
+    return clamp[position] == kMissing || clamp[position] == state;
+  });
+}
+
+void Beliefs::apply_clamp(std::size_t c, std::span<const std::uint8_t> clamp, double nothing) {
+  if (clamp.empty()) return;
   const auto out = entries(c);
-  for (const auto position : std::span(shape_->clique(c).scope).first(shape_->clique(c).n_own)) {
-    if (clamp[position] == kMissing) continue;
-    const std::size_t stride = shape_->home_stride(position);
-    const std::size_t size = shape_->card()[position];
-    for (std::size_t entry = 0; entry < out.size(); ++entry)
-      if (entry / stride % size != clamp[position]) out[entry] = 0.0;
-  }
+  for (std::size_t entry = 0; entry < out.size(); ++entry)
+    if (!agrees(c, entry, clamp)) out[entry] = nothing;
 }
 
-double Beliefs::send(std::size_t c) {
+// False where states that are possible would get lost.
+bool Beliefs::send(std::size_t c, std::span<const std::uint8_t> clamp) {
   const auto n_own = static_cast<std::size_t>(shape_->clique(c).n_own_entries);
   const auto out = message(c);
-  double top = 0.0;
+  double top = 0.0, least = std::numeric_limits<double>::infinity();
   for (std::size_t s = 0; s < out.size(); ++s) {
     double value = 0.0;
     for (const double entry : table(c).subspan(s * n_own, n_own)) value = combine(value, entry);
     out[s] = value;
     top = std::max(top, value);
+    least = std::min(least, value);
   }
-  if (top <= 0.0) return kImpossible;
+  // What comes from elsewhere may speak for the least likely as strongly as this speaks against it.
+  const auto is_lost = [&](std::size_t entry) {
+    return out[entry / n_own] < kSmall && agrees(c, entry, clamp);
+  };
+  if (least < kSmall && is_possible(c, is_lost)) return false;
+  log_scale_ += std::log(top);
   for (double& value : out) value /= top;
-  return std::log(top);
+  return true;
+}
+
+// The same, when the table and the message are logarithms. What is left in the table are numbers,
+// in proportion to each other among those that are added up.
+void Beliefs::send_logs(std::size_t c) {
+  const auto n_own = static_cast<std::size_t>(shape_->clique(c).n_own_entries);
+  const auto out = message(c);
+  for (std::size_t s = 0; s < out.size(); ++s) {
+    const auto block = entries(c).subspan(s * n_own, n_own);
+    const double top = std::ranges::max(block);
+    double value = 0.0;
+    for (double& entry : block) {
+      entry = top == kImpossible ? 0.0 : std::exp(entry - top);
+      value = combine(value, entry);
+    }
+    out[s] = top == kImpossible ? kImpossible : top + std::log(value);
+  }
+  const double top = std::ranges::max(out);
+  log_scale_ += top;
+  if (top == kImpossible) return;
+  for (double& value : out) value -= top;
 }
 
 double Beliefs::collect(const Elimination& shape, std::span<const double* const> factors, Pass pass,
@@ -179,16 +220,35 @@ double Beliefs::collect(const Elimination& shape, std::span<const double* const>
     throw std::length_error("the tables of this query do not fit into memory.");
   shape_ = &shape;
   pass_ = pass;
-  log_scale_ = 0.0;
   if (tables_.size() < shape.n_entries()) tables_.resize(shape.n_entries());
   if (messages_.size() < shape.n_message_entries()) messages_.resize(shape.n_message_entries());
-  for (std::size_t c = 0; c < shape.tree().cliques.size(); ++c) {
-    multiply(c, factors);
-    if (!clamp.empty()) apply_clamp(c, clamp);
-    log_scale_ += send(c);
-    if (log_scale_ == kImpossible) return kImpossible;
-  }
+  has_logs_ = !collect_numbers(factors, clamp);
+  if (has_logs_) collect_logs(factors, clamp);
   return log_scale_;
+}
+
+bool Beliefs::collect_numbers(std::span<const double* const> factors,
+                              std::span<const std::uint8_t> clamp) {
+  log_scale_ = 0.0;
+  for (std::size_t c = 0; c < shape_->tree().cliques.size(); ++c) {
+    multiply(c, factors);
+    apply_clamp(c, clamp, 0.0);
+    if (!send(c, clamp)) return false;
+    if (log_scale_ == kImpossible) return true;
+  }
+  return true;
+}
+
+void Beliefs::collect_logs(std::span<const double* const> factors,
+                           std::span<const std::uint8_t> clamp) {
+  log_scale_ = 0.0;
+  for (std::size_t c = 0; c < shape_->tree().cliques.size(); ++c) {
+    take_inputs(c, factors);
+    add_logs(c, shape_->clique(c).factors.size());
+    apply_clamp(c, clamp, kImpossible);
+    send_logs(c);
+    if (log_scale_ == kImpossible) return;
+  }
 }
 
 void Beliefs::distribute() {
@@ -211,11 +271,19 @@ void Beliefs::send_back(std::size_t c, std::size_t input, std::size_t child) {
       cell += stride;
     }
   });
-  const auto below = entries(child);
+  // A power of two, lest the tables become smaller from clique to clique.
+  int exponent = 0;
+  std::frexp(std::ranges::max(margin_), &exponent);
   const auto n_own = static_cast<std::size_t>(shape_->clique(child).n_own_entries);
   for (std::size_t s = 0; s < received.size(); ++s) {
-    const double ratio = received[s] > 0.0 ? margin_[s] / received[s] : 0.0;
-    for (double& value : below.subspan(s * n_own, n_own)) value *= ratio;
+    const auto block = entries(child).subspan(s * n_own, n_own);
+    double below = received[s];
+    if (has_logs_) {  // the message is logarithms, the block is not
+      below = 0.0;
+      for (const double value : block) below = combine(below, value);
+    }
+    const double ratio = below > 0.0 ? std::ldexp(margin_[s], -exponent) / below : 0.0;
+    for (double& value : block) value *= ratio;
   }
 }
 

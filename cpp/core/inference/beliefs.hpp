@@ -123,11 +123,19 @@ class Beliefs {
   }
   // Sums up, or takes the largest, as the pass has it.
   double combine(double a, double b) const { return pass_ == Pass::sum ? a + b : std::max(a, b); }
+  // Whether an entry has the states that the clamp holds.
+  bool agrees(std::size_t clique, std::size_t entry, std::span<const std::uint8_t> clamp) const;
+  // Numbers, as long as no state gets lost by them; or else all of it by logarithms.
+  bool collect_numbers(std::span<const double* const> factors, std::span<const std::uint8_t> clamp);
+  void collect_logs(std::span<const double* const> factors, std::span<const std::uint8_t> clamp);
+  void take_inputs(std::size_t clique, std::span<const double* const> factors);
   void multiply(std::size_t clique, std::span<const double* const> factors);
-  bool is_possible(std::size_t clique);
-  void multiply_logs(std::size_t clique);
-  void apply_clamp(std::size_t clique, std::span<const std::uint8_t> clamp);
-  double send(std::size_t clique);
+  template <class Counts>
+  bool is_possible(std::size_t clique, Counts&& counts) const;
+  void add_logs(std::size_t clique, std::size_t n_numbers);
+  void apply_clamp(std::size_t clique, std::span<const std::uint8_t> clamp, double nothing);
+  bool send(std::size_t clique, std::span<const std::uint8_t> clamp);
+  void send_logs(std::size_t clique);
   void send_back(std::size_t clique, std::size_t input, std::size_t child);
   // Entries of a clique with these states of the positions that others eliminate.
   std::span<const double> own_block(std::size_t clique, std::span<const std::uint8_t> states) const;
@@ -137,6 +145,7 @@ class Beliefs {
   Pass pass_ = Pass::sum;
   std::vector<double> tables_, messages_, margin_;
   double log_scale_ = 0.0;
+  bool has_logs_ = false;  // in the messages
   std::vector<const double*> inputs_;
   mutable Odometer odometer_;
   mutable std::vector<std::size_t> offsets_;

@@ -36,7 +36,6 @@ __all__ = [
     "CompiledHoles",
     "Engine",
     "Inference",
-    "check_in_range",
     "or_weighting",
     "samples_for",
 ]
@@ -191,24 +190,11 @@ class CompiledHoles:
 
     def marginals(self) -> NDArray[np.float64]:
         """Return the distributions of the missing cells, variable by variable."""
-        found = self.holes.marginals(self.cpts, self.n_threads)
-        check_in_range(found)
-        return found
+        return self.holes.marginals(self.cpts, self.n_threads)
 
     def draw(self, n_draws: int, key: int) -> NDArray[np.uint8]:
         """Return completed cells of each draw."""
         return self.holes.draw(self.cpts, n_draws, key, self.n_threads)
-
-
-def check_in_range(probabilities: NDArray[np.float64]) -> None:
-    """Raise ``InferenceError`` where products were too small for a number."""
-    if not np.isfinite(probabilities).all():
-        message = (
-            "the evidence is too unlikely for exact inference: products of its"
-            " probabilities fall below 1e-308. Give less of it, or use"
-            f" {spell('inference', 'weighting')}."
-        )
-        raise InferenceError(message)
 
 
 def _finite(max_memory: float) -> float:

@@ -33,7 +33,6 @@ from bayesmend.inference.engine import (
     CompiledHoles,
     Engine,
     Inference,
-    check_in_range,
     or_weighting,
     samples_for,
 )
@@ -377,7 +376,6 @@ def _joint_of(
 ) -> NDArray[np.float64]:
     variables = [network.names.index(name) for name in names]
     flat = compiled.holes.joint(compiled.cpts, variables)
-    check_in_range(flat)
     card = [len(network.states[v]) for v in variables]
     return flat.reshape(card[::-1]).transpose()
 
