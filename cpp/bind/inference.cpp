@@ -42,10 +42,10 @@ class Weigher {
         seed_(seed),
         n_threads_(n_threads) {}
 
-  Weighted marginals(const Bytes& targets) const {
+  Weighted marginals(const Bytes& targets, const std::vector<Var>& together) const {
     return run_whole([&](const Stop& stop) {
-      return weigh(network(), view(order_), table_of(columns_, card_), view(targets), n_samples_,
-                   seed_, n_threads_, stop);
+      return weigh(network(), view(order_), table_of(columns_, card_), view(targets), together,
+                   n_samples_, seed_, n_threads_, stop);
     });
   }
   WeightedDraws draw(std::size_t n_draws) const {
@@ -102,6 +102,8 @@ void bind_weigher(nb::module_& m) {
   nb::class_<Weighted>(m, "Weighted", "Distributions of missing cells by likelihood weighting.")
       .def_prop_ro("probabilities", array_of(&Weighted::probabilities), "Variable by variable.")
       .def_prop_ro("errors", array_of(&Weighted::errors), "Standard errors, in the same order.")
+      .def_prop_ro("joint", array_of(&Weighted::joint), "The last variable varying fastest.")
+      .def_prop_ro("joint_errors", array_of(&Weighted::joint_errors), "In the same order.")
       .def_prop_ro("log_evidence", array_of(&Weighted::log_evidence), "Of each row.")
       .def_prop_ro("effective", array_of(&Weighted::effective), "Number of draws of each row.");
   nb::class_<WeightedDraws>(m, "WeightedDraws", "Completed tables by likelihood weighting.")
@@ -115,7 +117,8 @@ void bind_weigher(nb::module_& m) {
            "card"_a.noconvert(), "parent_offsets"_a.noconvert(), "parents"_a.noconvert(),
            "cpt_offsets"_a.noconvert(), "cpts"_a.noconvert(), "order"_a.noconvert(),
            "columns"_a.noconvert(), "n_samples"_a, "seed"_a, "n_threads"_a)
-      .def("marginals", &Weigher::marginals, "targets"_a.noconvert())
+      .def("marginals", &Weigher::marginals, "targets"_a.noconvert(),
+           "together"_a = std::vector<Var>{})
       .def("draw", &Weigher::draw, "n_draws"_a);
 }
 

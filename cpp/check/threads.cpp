@@ -363,7 +363,7 @@ void add_inference(std::vector<Check>& checks, const World& world) {
                       const auto order = world.small.order();
                       const auto weighed = weigh(world.small.network(), order, world.small.holed(),
                                                  std::vector<std::uint8_t>(world.small.n_vars(), 1),
-                                                 200, 1, n, world.never);
+                                                 {}, 200, 1, n, world.never);
                       const auto drawn =
                           weighted_draws(world.small.network(), order, world.small.holed(), 100, 2,
                                          1, n, world.never);

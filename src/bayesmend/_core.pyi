@@ -447,6 +447,14 @@ class Weighted:
         """Standard errors, in the same order."""
 
     @property
+    def joint(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The last variable varying fastest."""
+
+    @property
+    def joint_errors(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """In the same order."""
+
+    @property
     def log_evidence(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Of each row."""
 
@@ -474,7 +482,7 @@ class Weigher:
 
     def __init__(self, card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cpt_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_samples: int, seed: int, n_threads: int) -> None: ...
 
-    def marginals(self, targets: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Weighted: ...
+    def marginals(self, targets: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], together: Sequence[int] = []) -> Weighted: ...
 
     def draw(self, n_draws: int) -> WeightedDraws: ...
 

@@ -100,8 +100,8 @@ def test_evidence_may_hold_an_equals_sign(tmp_path):
         ),
         (
             1,
-            ("--joint", "--inference", "weighting"),
-            "--joint needs --inference exact. Got --inference weighting instead.",
+            ("--joint", "--inference", "weighting", "--max-memory", "1000"),
+            "more than --max-memory 1000. Ask for fewer targets, or raise",
         ),
     ],
 )

@@ -104,6 +104,82 @@ def test_standard_errors_are_as_large_as_the_errors(seed):
     assert abs(difference) < 5 * spread
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_joint_estimate_is_as_near_the_exact_joint_as_it_says(seed):
+    network = bm.load_network("asia")
+    targets, given = ["either", "smoke", "bronc"], {"dysp": "yes", "xray": "yes"}
+    exact = bm.query(network, targets, given=given, joint=True)
+    options = {**WEIGHTING, "n_samples": 50_000, "seed": seed}
+    near = bm.query(network, targets, given=given, joint=True, **options)
+    z = (near.joint - exact.joint) / near.joint_errors
+    assert np.abs(z).max() < 4.0
+    assert 0.1 < np.sqrt(np.mean(np.square(z))) < 2.5
+    assert near.joint.sum() == pytest.approx(1.0)
+    for axis, name in enumerate(targets):
+        others = tuple(k for k in range(3) if k != axis)
+        single = [*near.distributions[name].values()]
+        np.testing.assert_allclose(near.joint.sum(axis=others), single, rtol=1e-9)
+    assert (
+        near.distributions
+        == bm.query(network, targets, given=given, **options).distributions
+    )
+    for n_threads in (1, 3):
+        again = bm.query(
+            network, targets, given=given, joint=True, **options, n_threads=n_threads
+        )
+        assert np.array_equal(again.joint, near.joint)
+        assert np.array_equal(again.joint_errors, near.joint_errors)
+
+
+@given(networks_with_holes(max_vars=5, max_rows=1), st.integers(0, 2**32), st.randoms())
+@settings(max_examples=20)
+def test_a_joint_estimate_matches_the_twin(case, seed, random):
+    network, (row,) = case
+    targets = [v for v, code in enumerate(row) if code is None]
+    random.shuffle(targets)
+    if not targets:
+        return
+    order = network.dag.topological_order()
+    flat = flatten(network.dag, network.cpts)
+    codes = np.array([[MISSING if c is None else c] for c in row], dtype=np.uint8)
+    weigher = _core.Weigher(*flat, np.array(order, np.int32), codes, 7, seed, 1)
+    found = weigher.marginals(np.empty(0, np.uint8), targets)
+    samples = [
+        oracle.weighted_sample(*plain(network), order, row, seed, 0, k)
+        for k in range(7)
+    ]
+    total = sum(w for _, w in samples)
+    for k, states in enumerate(np.ndindex(*(network.card[v] for v in targets))):
+        if total == 0:
+            assert math.isnan(found.joint[k])
+            assert math.isnan(found.joint_errors[k])
+            continue
+        hit = [tuple(full[v] for v in targets) == states for full, _ in samples]
+        p = sum(w for h, (_, w) in zip(hit, samples, strict=True) if h) / total
+        spread = sum((w * (h - p)) ** 2 for h, (_, w) in zip(hit, samples, strict=True))
+        assert found.joint[k] == pytest.approx(p, abs=1e-12)
+        error = math.sqrt(spread) / total
+        assert found.joint_errors[k] == pytest.approx(error, abs=1e-7)
+
+
+def test_a_joint_estimate_prints_its_errors_and_refuses_what_is_too_large():
+    asia = bm.load_network("asia")
+    options = {**WEIGHTING, "n_samples": 1000, "seed": 1, "joint": True}
+    near = bm.query(asia, ["tub", "lung"], given={"xray": "yes"}, **options)
+    assert " ± 0." in str(near).split("together")[1]
+    first = near.to_dict()["joint"][0]
+    assert first == {
+        "states": ["yes", "yes"],
+        "probability": near.joint[0, 0],
+        "error": near.joint_errors[0, 0],
+    }
+    with pytest.raises(InferenceError, match=r"a joint distribution of 256 entries"):
+        bm.query(asia, **options, max_memory=1000)
+    impossible = {"either": "no", "tub": "yes"}
+    with pytest.raises(InferenceError, match="none of 1,000 samples agrees"):
+        bm.query(asia, "lung", given=impossible, **options)
+
+
 @pytest.mark.parametrize("n_rows", [1, 3, 100])
 @pytest.mark.parametrize("n_threads", [4, 7])
 def test_estimates_do_not_depend_on_the_number_of_threads(n_threads, n_rows):
@@ -262,6 +338,9 @@ def test_the_most_probable_states_have_no_approximate_method():
         {"targets": np.ones(3, np.uint8)},
         {"n_samples": 0},
         {"cpts": np.full(5, 0.5)},
+        {"together": [2]},
+        {"together": [0], "targets": np.array([0, 1], np.uint8)},
+        {"together": [0], "columns": np.full((2, 2), 255, np.uint8)},
     ],
 )
 def test_the_core_refuses_arrays_that_do_not_fit(change):
@@ -279,8 +358,8 @@ def test_the_core_refuses_arrays_that_do_not_fit(change):
         "n_threads": 1,
     }
 
-    def answer(targets, **arguments):
-        return _core.Weigher(**arguments).marginals(targets)
+    def answer(targets, together=(), **arguments):
+        return _core.Weigher(**arguments).marginals(targets, together)
 
     answer(**good)
     with pytest.raises(ValueError, match=r"\w"):

@@ -70,6 +70,20 @@ def test_weighting_comes_near_the_exact_mean_and_tells_its_error():
     assert found.effective_samples > 1000
 
 
+@pytest.mark.parametrize("seed", [1, None, np.random.default_rng(1)])
+def test_a_joint_estimate_is_near_the_mean_of_joints(seed):
+    mixture = Mixture((network(0.3), hidden(0.4)), np.array([0.25, 0.75]))
+    exact = bm.query(mixture, ["b", "a"], joint=True)
+    options = {"inference": "weighting", "n_samples": 20_000, "seed": seed}
+    found = bm.query(mixture, ["b", "a"], joint=True, **options)
+    off = np.abs(found.joint - exact.joint)
+    assert (off < 6 * found.joint_errors).all()
+    assert found.joint_errors.max() < 0.01
+    # Single and joint ones are of the same samples.
+    single = [*found.distributions["b"].values()]
+    assert found.joint.sum(axis=1) == pytest.approx(single, rel=1e-9)
+
+
 def test_of_one_network_all_answers_are_those_of_the_network():
     asia = bm.load_network("asia")
     data = bm.hide_mcar(asia.sample(100, seed=1), 0.2, seed=1).data

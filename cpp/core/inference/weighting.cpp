@@ -155,9 +155,26 @@ struct Hole {
   std::size_t at;  // where its probabilities begin in the result
 };
 
-Sums add_up(const Weigher& weigher, std::span<const Hole> holes, std::size_t n_states,
-            std::size_t size, Scratch& scratch) {
-  Sums sums(n_states);
+// What is asked of a row: the distributions of its holes, and of some variables together.
+struct Question {
+  Question(const Weigher& weigher, std::span<const Hole> holes_, std::span<const Var> together_)
+      : holes(holes_), together(together_) {
+    for (const Hole& hole : holes) first_together += weigher.card(hole.variable);
+    n_sums = first_together;
+    if (together.empty()) return;
+    std::size_t n_joint = 1;
+    for (const Var variable : together) n_joint *= weigher.card(variable);
+    n_sums += n_joint;
+  }
+
+  std::span<const Hole> holes;
+  std::span<const Var> together;
+  std::size_t first_together = 0;  // among the sums
+  std::size_t n_sums = 0;
+};
+
+Sums add_up(const Weigher& weigher, const Question& question, std::size_t size, Scratch& scratch) {
+  Sums sums(question.n_sums);
   auto& weight = scratch.log_weight;
   sums.peak = *std::max_element(weight.begin(), weight.begin() + static_cast<long>(size));
   if (sums.peak == kNone) return sums;
@@ -167,13 +184,20 @@ Sums add_up(const Weigher& weigher, std::span<const Hole> holes, std::size_t n_s
     sums.squares += weight[k] * weight[k];
   }
   std::size_t at = 0;
-  for (const Hole& hole : holes) {
+  for (const Hole& hole : question.holes) {
     const std::uint8_t* codes = scratch.cells.data() + hole.variable * kBlock;
     for (std::size_t k = 0; k < size; ++k) {
       sums.by_state[at + codes[k]] += weight[k];
       sums.squares_by_state[at + codes[k]] += weight[k] * weight[k];
     }
     at += weigher.card(hole.variable);
+  }
+  for (std::size_t k = 0; k < size && !question.together.empty(); ++k) {
+    std::size_t state = 0;
+    for (const Var variable : question.together)
+      state = state * weigher.card(variable) + scratch.cells[variable * kBlock + k];
+    sums.by_state[at + state] += weight[k];
+    sums.squares_by_state[at + state] += weight[k] * weight[k];
   }
   return sums;
 }
@@ -210,25 +234,32 @@ WantedCells find_holes(const Weigher& weigher, std::size_t n_vars, std::size_t n
   return found;
 }
 
-void write(const Weigher& weigher, std::span<const Hole> holes, const Sums& sums, std::size_t row,
+void write(const Weigher& weigher, const Question& question, const Sums& sums, std::size_t row,
            std::size_t n_samples, Weighted& result) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
   const bool is_possible = sums.peak != kNone;
   result.log_evidence[row] =
       is_possible ? sums.peak + std::log(sums.total / static_cast<double>(n_samples)) : kNone;
   result.effective[row] = is_possible ? sums.total * sums.total / sums.squares : 0.0;
+  const auto write_share = [&](std::size_t from, double& share, double& error) {
+    share = error = std::numeric_limits<double>::quiet_NaN();
+    if (!is_possible) return;
+    const double p = sums.by_state[from] / sums.total;
+    // The variance of a ratio of means, to first order.
+    const double spread = sums.squares_by_state[from] * (1 - 2 * p) + p * p * sums.squares;
+    share = p;
+    error = std::sqrt(std::max(spread, 0.0)) / sums.total;
+  };
   std::size_t from = 0;
-  for (const Hole& hole : holes) {
+  for (const Hole& hole : question.holes) {
     const std::size_t card = weigher.card(hole.variable);
-    for (std::size_t state = 0; state < card; ++state, ++from) {
-      const double p = is_possible ? sums.by_state[from] / sums.total : nan;
-      // The variance of a ratio of means, to first order.
-      const double spread = sums.squares_by_state[from] * (1 - 2 * p) + p * p * sums.squares;
-      result.probabilities[hole.at + state] = p;
-      result.errors[hole.at + state] =
-          is_possible ? std::sqrt(std::max(spread, 0.0)) / sums.total : nan;
-    }
+    for (std::size_t state = 0; state < card; ++state, ++from)
+      write_share(from, result.probabilities[hole.at + state], result.errors[hole.at + state]);
   }
+  if (question.together.empty()) return;
+  result.joint.resize(question.n_sums - from);
+  result.joint_errors.resize(question.n_sums - from);
+  for (std::size_t k = 0; from < question.n_sums; ++from, ++k)
+    write_share(from, result.joint[k], result.joint_errors[k]);
 }
 
 // One request: the draws of many rows are shared out by row, those of few rows by block.
@@ -282,27 +313,25 @@ class Task {
   std::vector<Scratch> scratch_;  // per thread
 };
 
-bool weigh_row(Task& task, std::span<const Hole> holes, std::size_t row, std::size_t row_thread,
+bool weigh_row(Task& task, const Question& question, std::size_t row, std::size_t row_thread,
                Weighted& result) {
-  std::size_t n_states = 0;
-  for (const Hole& hole : holes) n_states += task.weigher.card(hole.variable);
   const Plan plan = task.weigher.plan(row);
   const std::size_t n_here = plan.is_certain ? 1 : task.n_samples;
   const std::size_t n_blocks = (n_here + kBlock - 1) / kBlock;
-  Sums sums(n_states);
+  Sums sums(question.n_sums);
   for (std::size_t done = 0; done < n_blocks; done += kBlocksAtOnce) {
     const std::size_t n_now = std::min(kBlocksAtOnce, n_blocks - done);
-    std::vector<Sums> parts(n_now, Sums(n_states));
+    std::vector<Sums> parts(n_now, Sums(0));
     const auto add = [&](std::size_t block, Scratch& own) {
       const std::size_t first = block * kBlock;
       const std::size_t size = std::min(kBlock, n_here - first);
       task.weigher.run(plan, row, first, size, own);
-      parts[block - done] = add_up(task.weigher, holes, n_states, size, own);
+      parts[block - done] = add_up(task.weigher, question, size, own);
     };
     if (!task.for_blocks(done, done + n_now, row_thread, add)) return false;
     for (Sums& part : parts) sums.merge(part);
   }
-  write(task.weigher, holes, sums, row, n_here, result);
+  write(task.weigher, question, sums, row, n_here, result);
   if (plan.is_certain && result.effective[row] > 0)
     result.effective[row] = static_cast<double>(task.n_samples);
   return true;
@@ -355,19 +384,25 @@ bool sum_weights(Task& task, const Plan& plan, std::size_t row, std::size_t thre
 }  // namespace
 
 Weighted weigh(const FlatNetwork& network, std::span<const Var> order, const Table& table,
-               std::span<const std::uint8_t> is_wanted, std::size_t n_samples, std::uint64_t seed,
-               std::size_t n_threads, const Stop& stop) {
+               std::span<const std::uint8_t> is_wanted, std::span<const Var> together,
+               std::size_t n_samples, std::uint64_t seed, std::size_t n_threads, const Stop& stop) {
   const Weigher weigher(network, order, table, is_wanted, seed);
   require(n_samples >= 1, "at least one draw is needed");
+  require(together.empty() || table.n_rows == 1, "a joint distribution is that of one row");
+  for (const Var variable : together)
+    require(variable < network.n_vars() && weigher.is_wanted(variable, 0),
+            "variables asked about together must be wanted");
   const std::size_t n_rows = table.n_rows;
   const WantedCells wanted = find_holes(weigher, network.n_vars(), n_rows);
   Weighted result{.probabilities = std::vector<double>(wanted.n_probabilities),
                   .errors = std::vector<double>(wanted.n_probabilities),
+                  .joint = {},
+                  .joint_errors = {},
                   .log_evidence = std::vector<double>(n_rows),
                   .effective = std::vector<double>(n_rows)};
   Task task(weigher, network.n_vars(), n_rows, n_samples, n_threads, stop);
   const bool is_complete = task.for_rows([&](std::size_t row, std::size_t thread) {
-    return weigh_row(task, wanted.of(row), row, thread, result);
+    return weigh_row(task, Question(weigher, wanted.of(row), together), row, thread, result);
   });
   return is_complete ? result : Weighted{};
 }

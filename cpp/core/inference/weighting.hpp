@@ -20,6 +20,8 @@ struct Weighted {
   // probabilities each; only wanted variables. NaN where no draw agrees with the evidence.
   std::vector<double> probabilities;
   std::vector<double> errors;  // standard errors of the probabilities
+  // Of the variables asked about together, the last varying fastest; their standard errors.
+  std::vector<double> joint, joint_errors;
   // Per row. The log-probability is -inf and the effective number of draws 0 where no draw
   // agrees with the evidence.
   std::vector<double> log_evidence;
@@ -27,10 +29,11 @@ struct Weighted {
 };
 
 // `order` lists every variable after its parents. `is_wanted` holds one flag per variable, or
-// nothing when every missing cell is wanted. Empty when stopped.
+// nothing when every missing cell is wanted. `together`, only with a single row, lists wanted
+// variables, missing there, whose joint distribution is asked for. Empty when stopped.
 Weighted weigh(const FlatNetwork& network, std::span<const Var> order, const Table& table,
-               std::span<const std::uint8_t> is_wanted, std::size_t n_samples, std::uint64_t seed,
-               std::size_t n_threads, const Stop& stop);
+               std::span<const std::uint8_t> is_wanted, std::span<const Var> together,
+               std::size_t n_samples, std::uint64_t seed, std::size_t n_threads, const Stop& stop);
 
 struct WeightedDraws {
   std::vector<std::uint8_t> cells;  // n_draws times n_vars * n_rows; missing where none agrees

@@ -65,6 +65,8 @@ def or_weighting() -> str:
 
 
 _BYTES_PER_ENTRY = 8
+# Weighting adds up blocks of samples, so many at a time: weights, and their squares.
+_BLOCKS, _SAMPLES_PER_BLOCK, _TABLES_PER_BLOCK = 64, 1024, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +169,19 @@ class Engine:
                 f"{_size(n_bytes)}, more than "
                 f"{spell('max_memory', _finite(self.max_memory))}. Ask for fewer "
                 "samples."
+            )
+            raise InferenceError(msg)
+
+    def require_joint_fits(self, n_entries: float) -> None:
+        """Raise ``InferenceError`` when so many joint states would be too large."""
+        n_blocks = min(_BLOCKS, -(-self.n_samples // _SAMPLES_PER_BLOCK))
+        n_bytes = _BYTES_PER_ENTRY * n_entries * _TABLES_PER_BLOCK * (n_blocks + 2)
+        if n_bytes > min(self.max_memory, _BYTES_PER_ENTRY * _core.MAX_TREE_ENTRIES):
+            msg = (
+                f"a joint distribution of {_count(n_entries)} entries would need "
+                f"{_size(n_bytes)} for the sums of its samples, which is more than "
+                f"{spell('max_memory', _finite(self.max_memory))}. Ask for fewer "
+                f"targets, or raise {spell('max_memory')}."
             )
             raise InferenceError(msg)
 

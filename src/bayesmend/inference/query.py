@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -25,7 +25,7 @@ from bayesmend.data.states import (
     unknown_label,
 )
 from bayesmend.errors import InferenceError, ParameterError
-from bayesmend.inference.answers import target_names
+from bayesmend.inference.answers import target_names, weigher
 from bayesmend.inference.averages import marginals_of, members_for
 from bayesmend.inference.conflict import evidence_words, find_conflict
 from bayesmend.inference.engine import (
@@ -36,9 +36,9 @@ from bayesmend.inference.engine import (
     or_weighting,
     samples_for,
 )
-from bayesmend.network.mixture import Mixture, Model, ModelLike, model_of
+from bayesmend.network.mixture import Model, ModelLike, model_of
 from bayesmend.network.network import Network
-from bayesmend.seed import Seed
+from bayesmend.seed import Seed, as_generator
 
 __all__ = ["N_SAMPLES", "Answer", "query"]
 
@@ -70,6 +70,8 @@ class Answer:
         From weighting: standard errors, laid out as ``distributions``.
     effective_samples : float or None
         From weighting: how many unweighted samples would be as good.
+    joint_errors : ndarray or None
+        From weighting with ``joint=True``: standard errors, laid out as `joint`.
     """
 
     given: Mapping[str, Label]
@@ -80,6 +82,7 @@ class Answer:
     inference: str
     errors: Mapping[str, Mapping[Label, float]] | None = None
     effective_samples: float | None = None
+    joint_errors: NDArray[np.float64] | None = None
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -92,6 +95,12 @@ class Answer:
         labels = itertools.product(*self.distributions.values())
         for states, p in zip(labels, self.joint.flat, strict=True):
             yield states, float(p)
+
+    def _joint_rows(self) -> Iterator[tuple[tuple[Label, ...], float, float | None]]:
+        """Iterate over the joint distribution with its errors."""
+        for k, (states, p) in enumerate(self.joint_items()):
+            errors = self.joint_errors
+            yield states, p, None if errors is None else float(errors.flat[k])
 
     @property
     def most_probable(self) -> tuple[tuple[Label, ...], float] | None:
@@ -117,8 +126,8 @@ class Answer:
             "joint": None
             if self.joint is None
             else [
-                {"states": list(states), "probability": p}
-                for states, p in self.joint_items()
+                {"states": list(states), "probability": p, "error": error}
+                for states, p, error in self._joint_rows()
             ],
             "most_probable": None
             if best is None
@@ -150,8 +159,8 @@ class Answer:
         lines += in_columns(self._rows())
         if self.joint is not None:
             items = [
-                (*map(str, states), show_probability(p))
-                for states, p in self.joint_items()
+                (*map(str, states), _shown(p, error))
+                for states, p, error in self._joint_rows()
             ]
             lines += ["", *in_columns([(*self.targets, "together"), *items])]
         if self.effective_samples is not None:
@@ -164,11 +173,14 @@ class Answer:
         rows: list[tuple[str, ...]] = []
         for name in self.targets:
             for k, (state, p) in enumerate(self.distributions[name].items()):
-                shown = show_probability(p)
-                if self.errors is not None:
-                    shown += f" ± {self.errors[name][state]:.1g}"
-                rows.append((name if k == 0 else "", str(state), shown))
+                error = None if self.errors is None else self.errors[name][state]
+                rows.append((name if k == 0 else "", str(state), _shown(p, error)))
         return rows
+
+
+def _shown(probability: float, error: float | None) -> str:
+    shown = show_probability(probability)
+    return shown if error is None else f"{shown} ± {error:.1g}"
 
 
 @entrance
@@ -238,10 +250,6 @@ def query(
     network = model_of(network)
     n_samples = samples_for(inference, n_samples, N_SAMPLES)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
-    if joint and inference != "exact":
-        needed, got = spell("inference", "exact"), spell("inference", inference)
-        msg = f"{spell('joint', True)} needs {needed}. Got {got} instead."
-        raise ParameterError(msg)
     network, targets = _with_indicators(network, targets, given or {})
     row = _evidence(network, given or {})
     names = _targets(network, targets, row)
@@ -250,7 +258,12 @@ def query(
         msg = f"{joined} needs a target, and every variable is given. Give fewer."
         raise ParameterError(msg)
     cells = np.ascontiguousarray(row[:, None])
+    if joint:
+        engine = _repeatable(engine)
     found = marginals_of(network, cells, engine, names, check=_require_possible)
+    together, joint_errors = None, None
+    if joint:
+        together, joint_errors = _joint(network, cells, names, engine)
     order = [found.names.index(name) for name in names]
     labels = [found.states[k] for k in order]
     errors, effective = found.errors, found.effective_samples
@@ -261,12 +274,13 @@ def query(
         distributions=_by_state(
             names, labels, [found.probabilities[k][0] for k in order]
         ),
-        joint=_joint(network, cells, names, engine) if joint else None,
+        joint=together,
         inference=inference,
         errors=None
         if errors is None
         else _by_state(names, labels, [errors[k][0] for k in order]),
         effective_samples=None if effective is None else float(effective[0]),
+        joint_errors=joint_errors,
     )
 
 
@@ -358,26 +372,45 @@ def _compile_joint(
     return compiled
 
 
+def _repeatable(engine: Engine) -> Engine:
+    """Fix the seed, so that single and joint distributions are of the same samples."""
+    is_fixed = isinstance(engine.seed, int | np.integer)
+    return engine if is_fixed else replace(engine, seed=engine.key())
+
+
 def _joint(
     model: Model, cells: NDArray[np.uint8], names: list[str], engine: Engine
-) -> NDArray[np.float64]:
-    """Return the joint distribution, an axis per name: of a mixture, the mean."""
-    if isinstance(model, Mixture):
-        parts = [
-            weight * _joint(member, own_cells, names, engine)
-            for weight, member, own_cells in members_for(model, cells)
-        ]
-        return np.sum(parts, axis=0)  # type: ignore[no-any-return]
-    return _joint_of(model, _compile_joint(model, cells, names, engine), names)
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Return the joint distribution, an axis per name, and its standard errors, if any.
+
+    Of a mixture both are those of the mean.
+    """
+    if isinstance(model, Network):
+        return _joint_of(model, cells, names, engine)
+    parts, squares = [], []
+    for weight, member, own_cells in members_for(model, cells):
+        engine = replace(engine, seed=as_generator(engine.seed))
+        part, errors = _joint_of(member, own_cells, names, engine)
+        parts.append(weight * part)
+        if errors is not None:
+            squares.append((weight * errors) ** 2)
+    return np.sum(parts, axis=0), np.sqrt(np.sum(squares, axis=0)) if squares else None
 
 
 def _joint_of(
-    network: Network, compiled: CompiledHoles, names: list[str]
-) -> NDArray[np.float64]:
+    network: Network, cells: NDArray[np.uint8], names: list[str], engine: Engine
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     variables = [network.names.index(name) for name in names]
-    flat = compiled.holes.joint(compiled.cpts, variables)
     card = [len(network.states[v]) for v in variables]
-    return flat.reshape(card[::-1]).transpose()
+    if engine.inference == "exact":
+        compiled = _compile_joint(network, cells, names, engine)
+        flat = compiled.holes.joint(compiled.cpts, variables)
+        return flat.reshape(card[::-1]).transpose(), None
+    engine.require_joint_fits(math.prod(map(float, card)))
+    flags = np.zeros(network.n_vars, dtype=np.uint8)
+    flags[variables] = 1
+    found = weigher(network, cells, engine).marginals(flags, variables)
+    return found.joint.reshape(card), found.joint_errors.reshape(card)
 
 
 def _shown_evidence(network: Model, row: NDArray[np.uint8]) -> Mapping[str, Label]:
