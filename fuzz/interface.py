@@ -110,6 +110,7 @@ def values() -> dict[str, Any]:
 LEARNING = {
     "score": ["bdeu", "bic", "k2", "aic", "qnml", "loglik", "bds"],
     "ess": [None, 1.0, 10],
+    "prior": [None, "fair", "uniform"],
     "support": [None, 0.0, 0.5],
     "max_parents": [0, 1, 3, 100],
     "constraints": [None, {"forbidden": [("a", "b")]}],
@@ -169,7 +170,14 @@ def calls() -> list[Call]:
         (
             bm.learn_structure,
             (full,),
-            {**LEARNING, **solvers, **limit, "max_sets": [None, 5]},
+            {
+                **_without(LEARNING, "support"),
+                **solvers,
+                **limit,
+                "ess": [None, 1.0, "auto"],
+                "max_sets": [None, 5],
+                "gap": [None, 0.0, 2.0],
+            },
         ),
         (bm.fit_parameters, (dag, holed), {"ess": [None, 1], "max_iter": [5], **limit}),
         (
@@ -195,8 +203,12 @@ def calls() -> list[Call]:
         (bm.hide_mnar, (full, 0.2), {**HIDING, "strength": [2.0, 0.5]}),
         (h.hide_value_of, (full, "a", 2), {"value": ["x", None], "seed": [1]}),
         (h.hide_value_per_variable, (full, 1), {"state": [0, 1], "seed": [1]}),
-        (bm.dag_score, (dag, full), {"score": ["bdeu", "bic"], "ess": [None, 2]}),
-        (bm.score.family_score, (full, "a", ["b"]), {"score": ["bdeu", "k2"]}),
+        (
+            bm.dag_score,
+            (dag, full),
+            {"score": ["bdeu", "bds", "qnml"], "ess": [None, 2]},
+        ),
+        (bm.score.family_score, (full, "a", ["b"]), {"score": ["bds", "k2", "qnml"]}),
         (bm.score.family_counts, (full, "a", ["b"]), {}),
         (bm.score.score_families, (full, [("a", ["b"])]), {"n_threads": [1]}),
         (bm.score.Families.up_to, (4, 2), {}),
@@ -250,7 +262,48 @@ def calls() -> list[Call]:
         (s.solve_subsets, (v["sets"],), limit),
         (s.solve_ilp, (v["sets"],), {**limit, "gap": [0.0]}),
         (s.best_through, (v["sets"],), {}),
-        (s.climb, (full,), {"restarts": [0, 3], "tabu_length": [0, 5], **limit}),
+        (
+            s.climb,
+            (full,),
+            {
+                **_without(LEARNING, "support"),
+                **limit,
+                "restarts": [0, 3],
+                "tabu_length": [0, 5],
+                "start": [None, dag],
+            },
+        ),
+        (
+            s.structure_posterior,
+            (full,),
+            {
+                **_without(LEARNING, "support"),
+                **limit,
+                "method": ["auto", "exact", "partition"],
+                "n_dags": [5, 50],
+                "n_chains": [1, 2],
+                "steps": [None, 20],
+            },
+        ),
+        (
+            bm.impute_multiple,
+            (holed, 2),
+            {
+                **_without(LEARNING, "support"),
+                **limit,
+                "method": ["partition", "bootstrap"],
+                "n_chains": [1, 2],
+                "burn_in": [1, 2],
+                "thin": [1, 3],
+                "fill": ["number", "interval"],
+                "fill_empty_rows": [True, False],
+            },
+        ),
+        (
+            bm.pool,
+            ([1.0, 2.0, 1.5], [0.1, 0.2, 0.1]),
+            {"df": [None, 10.0], "level": [0.9]},
+        ),
         (
             s.ParentSets.from_lists,
             (["a", "b"], [[(-1.0, ())], [(-2.0, ()), (-1.0, (0,))]]),
@@ -268,6 +321,10 @@ def calls() -> list[Call]:
         (_written, ("t.csv",), {"safe": [True, False]}),
         (_network_written, ("n.bif",), {}),
     ]
+
+
+def _without(options: dict[str, list[Any]], name: str) -> dict[str, list[Any]]:
+    return {key: each for key, each in options.items() if key != name}
 
 
 def _written(name: Any, **options: Any) -> None:

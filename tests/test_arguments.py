@@ -181,6 +181,12 @@ WRONG = {
     r"weights must be numbers. Got 1000.* in row 0 instead": [
         lambda: bm.learn(TABLE, weights=[10**400] * 4),
     ],
+    "weights must be numbers. Got ndarray instead": [
+        lambda: bm.learn(TABLE, weights=np.array("a")),
+    ],
+    "fill_empty_rows must be True or False": [
+        lambda: bm.impute_multiple(TABLE, fill_empty_rows=np.zeros(0)),
+    ],
     "weights must be numbers. Got object instead": [
         lambda: bm.learn(TABLE, weights=object()),
     ],

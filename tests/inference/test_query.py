@@ -187,6 +187,11 @@ def test_an_answer_prints_its_numbers():
             r"variable 'smoke' is a target twice. Name it once.",
         ),
         (
+            {"joint": np.ones(2)},
+            ParameterError,
+            r"joint must be True or False",
+        ),
+        (
             {"targets": [], "joint": True},
             ParameterError,
             r"joint=True needs a target",

@@ -83,6 +83,7 @@ def test_estimates_may_be_arrays():
         ([1.0, 2.0], [1.0, -1.0], {}, "variances must be numbers >= 0. Got -1"),
         ([1.0, math.nan], [1.0, 1.0], {}, "must be finite numbers"),
         (["a", "b"], [1.0, 1.0], {}, "must be arrays of numbers"),
+        ([10**400, 1], [1.0, 1.0], {}, "must be arrays of numbers"),
         ([1.0, 2.0], [1.0, 1.0], {"level": 1.0}, "level must be a number between"),
         ([1.0, 2.0], [1.0, 1.0], {"df": 0}, "df must be a number > 0"),
     ],

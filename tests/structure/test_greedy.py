@@ -175,6 +175,7 @@ def test_progress_is_told_what_goes_on():
         ({"time_limit": 0}, "time_limit must be a number of seconds > 0"),
         ({"max_parents": -1}, "max_parents must be an integer >= 0"),
         ({"start": Dag(("x", "y"), ((), ()))}, "start must be a DAG over the variab"),
+        ({"start": "x"}, "start must be a DAG over the variables of the data"),
         (
             {"start": Dag(("v0", "v1"), ((), (0,))), "max_parents": 0},
             "start breaks the constraints or max_parents",

@@ -5,7 +5,7 @@ here, once.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
@@ -611,7 +611,7 @@ def check_weights(
 
 def _no_weights(weights: Any, source: Source | None) -> str:
     """Say which weight is no number."""
-    given = weights if isinstance(weights, Iterable) else ()
+    given = weights if np.iterable(weights) else ()
     for row, weight in enumerate(given):
         try:
             float(weight)

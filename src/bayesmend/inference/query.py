@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checks import check_flag
 from bayesmend._columns import in_columns, show_probability
 from bayesmend._copies import frozen_in_copies
 from bayesmend._entrance import entrance
@@ -248,6 +249,7 @@ def query(
     (('yes', 'no'), 0.48...)
     """
     network = model_of(network)
+    check_flag("joint", joint)
     n_samples = samples_for(inference, n_samples, N_SAMPLES)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
     network, targets = _with_indicators(network, targets, given or {})

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend._checks import check_choice, check_integer, check_number
+from bayesmend._checks import check_choice, check_flag, check_integer, check_number
 from bayesmend._clock import Clock, Progress, check_threads, limited_calls
 from bayesmend._entrance import entrance
 from bayesmend._packages import require
@@ -252,6 +252,7 @@ def impute_multiple(
     progress = told(progress)
     clock = Clock(time_limit)
     _check(m, method, n_chains, burn_in, thin, fill)
+    check_flag("fill_empty_rows", fill_empty_rows)
     table = IncompleteData.from_table(data, **reading)
     require_rows(table)
     _check_room(table, m, max_memory)

@@ -172,7 +172,7 @@ def _checked(
     try:
         values = np.asarray(estimates, dtype=np.float64)
         squares = np.asarray(variances, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         msg = "estimates and variances must be arrays of numbers, one entry per table."
         raise ParameterError(msg) from None
     if values.shape != squares.shape:

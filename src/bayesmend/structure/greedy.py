@@ -163,7 +163,7 @@ def _start_parents(
 ) -> list[list[int]]:
     if start is None:
         return [np.flatnonzero(row).tolist() for row in rules.required]
-    if start.names != names:
+    if not isinstance(start, Dag) or start.names != names:
         msg = "start must be a DAG over the variables of the data, in their order."
         raise ParameterError(msg)
     if not rules.holds(start):
