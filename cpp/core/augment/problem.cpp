@@ -11,6 +11,7 @@ namespace bayesmend {
 namespace {
 
 constexpr std::ptrdiff_t kFamiliesPerPoll = 1024;
+constexpr std::size_t kCellsPerPoll = std::size_t{1} << 20;
 
 std::vector<Var> members_of(std::uint32_t mask) {
   std::vector<Var> members;
@@ -112,14 +113,22 @@ bool AugmentProblem::list_families(const ParentRules& rules, const Stop& stop) {
 }
 
 bool AugmentProblem::count_families(const Table& complete, const Stop& stop) {
-  std::size_t n_counts = 0;
+  std::size_t n_counts = 0, n_unpolled = 0;
   for (auto& family : families_) {
     family.first_count = n_counts;
     n_counts += family.n_cells;
   }
-  counts_.assign(n_counts, 0);
+  counts_.reserve(n_counts);
   for (auto& family : families_) {
     if ((&family - families_.data()) % kFamiliesPerPoll == 0 && stop.poll()) return false;
+    // To fill the memory takes longer than to count.
+    for (std::size_t left = family.n_cells; left > 0;) {
+      const std::size_t n_now = std::min(left, kCellsPerPoll - n_unpolled);
+      counts_.resize(counts_.size() + n_now);
+      left -= n_now;
+      n_unpolled = (n_unpolled + n_now) % kCellsPerPoll;
+      if (n_unpolled == 0 && stop.poll()) return false;
+    }
     const VariableSet set = members(family), given = set.first(set.size() - 1);
     family.given = &scorer_.cell_table(scorer_.parent_pseudo_count(given, family.child_card),
                                        counter_.n_cells(given), scratch_);

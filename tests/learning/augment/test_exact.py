@@ -7,6 +7,7 @@ import pytest
 from support import oracle
 from support.pairs import pair_score
 from support.strategies import holed_table, linked_rows, random_holes
+from support.timing import within
 
 from bayesmend import IncompleteData, _core, learn_exact, learn_structure
 from bayesmend.errors import DataError, ParameterError
@@ -195,6 +196,18 @@ def test_the_bound_holds_at_any_time(seed):
         result = instance.learn(time_limit=time_limit)
         instance.check_pair(result)
         assert result.bound >= best - TOLERANCE
+
+
+def test_a_time_limit_is_kept_while_memory_fills(monkeypatch):
+    limit = "bayesmend.learning.augment.problem._memory_limit"
+    monkeypatch.setattr(limit, lambda: 1e10)
+    names = [f"v{k}" for k in range(11)]  # tables of 4 GB, were they to be finished
+    states = {name: [str(s) for s in range(30)] for name in names}
+    table = {name: ["1", "0"] for name in names} | {"v0": [None, "0"]}
+    with within(0.8):
+        result = learn_exact(table, states=states, time_limit=0.1)
+    assert result.stopped.value == "time"
+    assert result.completed.is_complete
 
 
 def test_a_gap_asked_for_holds():
