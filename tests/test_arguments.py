@@ -184,6 +184,9 @@ WRONG = {
     "weights must be numbers. Got ndarray instead": [
         lambda: bm.learn(TABLE, weights=np.array("a")),
     ],
+    "inference must be one of": [
+        lambda: bm.marginals(ASIA, {}, inference=np.ones(2), n_samples=5),
+    ],
     "fill_empty_rows must be True or False": [
         lambda: bm.impute_multiple(TABLE, fill_empty_rows=np.zeros(0)),
     ],

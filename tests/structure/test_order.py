@@ -156,6 +156,7 @@ def test_an_error_in_progress_is_raised():
     ("options", "match"),
     [
         ({"restarts": 0}, "restarts must be an integer >= 1. Got 0"),
+        ({"restarts": 2**62}, "are more than 10,000,000 choices in all. Ask for fewer"),
         ({"patience": 0}, "patience must be an integer >= 1. Got 0"),
         ({"max_window": 1.5}, "max_window must be an integer >= 1. Got 1.5"),
         ({"time_limit": 0}, "time_limit must be a number of seconds > 0"),

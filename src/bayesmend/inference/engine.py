@@ -52,6 +52,7 @@ N_SAMPLES = 10_000
 
 def samples_for(inference: str, n_samples: int | None, default: int = N_SAMPLES) -> int:
     """Return the number of samples; exact inference would ignore it."""
+    check_choice("inference", inference, INFERENCES)
     if n_samples is None:
         return default
     if inference == "exact":

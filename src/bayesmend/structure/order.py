@@ -10,6 +10,7 @@ from bayesmend._checks import check_integer
 from bayesmend._clock import Clock, Progress
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
+from bayesmend._spelling import spell
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
@@ -29,6 +30,8 @@ PATIENCE = 100
 
 FIRST_PATIENCE = 20
 """Perturbations without gain that end the search for a first answer."""
+
+_MOST_CHOICES = 10**7
 
 
 @entrance
@@ -93,6 +96,12 @@ def solve_order(
     check_integer("patience", patience, 1)
     if parent_sets.n_vars == 0:
         return _solution(parent_sets, np.zeros(0, np.int64), Stopped.NOTHING, clock)
+    if restarts * parent_sets.n_vars > _MOST_CHOICES:
+        msg = (
+            f"{spell('restarts', restarts)} chains over {parent_sets.n_vars:,} "
+            f"variables are more than {_MOST_CHOICES:,} choices in all. Ask for fewer."
+        )
+        raise ParameterError(msg)
     n_threads = check_integer("n_threads", n_threads)
     generator, report = as_generator(seed), clock.reporter(progress, "order search")
 
