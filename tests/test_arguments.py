@@ -113,6 +113,7 @@ WRONG = {
     ],
     "have more than 100,000,000 families. Use a smaller max_parents": [
         lambda: Families.up_to(10**6, 3),
+        lambda: Families.up_to(2**31, 10**6),
     ],
     "no chosen variable has value {}. The states of": [
         lambda: bm.hiding.hide_value_of(FULL, "a", 1, {}),

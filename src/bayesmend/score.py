@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
+from itertools import accumulate, combinations
 from math import comb
 from typing import Any, Final, Literal, Unpack, get_args
 
@@ -210,8 +210,9 @@ class Families:
         max_parents = min(check_integer("max_parents", max_parents), n_vars - 1)
         if n_vars == 0:
             return cls.from_pairs([])
-        n_families = n_vars * sum(comb(n_vars - 1, k) for k in range(max_parents + 1))
-        if n_families > _MOST_FAMILIES:
+        # Few terms are enough to be too many; all of them may take for ever.
+        n_so_far = accumulate(comb(n_vars - 1, k) for k in range(max_parents + 1))
+        if any(n_vars * n > _MOST_FAMILIES for n in n_so_far):
             msg = (
                 f"{n_vars:,} variables with up to {max_parents:,} parents have more "
                 f"than {_MOST_FAMILIES:,} families. Use a smaller "
