@@ -104,8 +104,8 @@ def learn(
         sizes of the table and by a short search that is limited in work, not in time;
         em otherwise. When more than 100 cells and more than 5 % of all are missing, and
         it takes seconds, the network is that of em, and the cells are mended by
-        ensemble, which fills better than any single network. ``chosen`` says what it chose, why, and how to
-        ask for a proof.
+        ensemble, which fills better than any single network. ``chosen`` says what it
+        chose, why, and how to ask for a proof.
     {score, auto_ess, prior, support, max_parents}
     locality : int, optional
         How many cells may change at once in the local search of ``exact`` and
