@@ -22,6 +22,8 @@ using ByteTable = In<std::uint8_t, 2>;
 using Ints = In<std::int32_t, 1>;
 using Weights = In<std::uint32_t, 1>;
 
+using Terms = In<double, 2>;
+
 Completion copy_of(const Bytes& cells) { return {cells.data(), cells.data() + cells.size()}; }
 
 std::vector<Completion> rows_of(const ByteTable& starts) {
@@ -59,6 +61,9 @@ class Augmenter {
                  {view(allowed), view(required), view(limit)}, max_bytes, call.stop()) {
     call.raise_if_stopped();
   }
+
+  // terms[cell, value]: what a state is worth to each row of the cell's pattern.
+  void set_terms(const Terms& terms) { problem_.set_terms(view(terms)); }
 
   LocalResult mend(const ByteTable& starts, std::size_t locality, double seconds,
                    std::size_t n_threads, nb::object report) const {
@@ -110,15 +115,16 @@ class Augmenter {
     built.build(problem_, family, cells, false, max_entries);
     root.build(problem_, family, Completion(cells.size(), AugmentProblem::kFree), false,
                max_entries);
+    const Prices no_prices(problem_);
     FamilyBoundView found{.merged = merged.maximum(),
-                          .unpriced = built.maximum(),
+                          .unpriced = built.maximum({problem_, no_prices, family.child}, scratch),
                           .priced = built.maximum(own_prices, scratch),
                           .restricted = std::nullopt,
                           .is_exact = built.is_exact(),
                           .choices = {},
                           .losses = {}};
     if (root.is_exact()) {
-      restricted.restrict(root, cells);
+      restricted.restrict(problem_, family, root, cells);
       found.restricted = restricted.maximum(own_prices, scratch);
     }
     built.explain(own_prices, found.choices, found.losses);
@@ -164,6 +170,8 @@ class DagMender {
         chosen_(problem_.n_vars()) {
     std::iota(chosen_.begin(), chosen_.end(), 0);
   }
+
+  void set_terms(const Terms& terms) { problem_.set_terms(view(terms)); }
 
   ImprovedCompletion improve(const Bytes& completion, double seconds) const {
     SearchCall call(seconds);
@@ -302,6 +310,7 @@ void bind_augment(nb::module_& m) {
                     const std::vector<std::vector<Var>>&, double>(),
            "columns"_a.noconvert(), "card"_a.noconvert(), "codes"_a.noconvert(),
            "weight"_a.noconvert(), "rule"_a, "parents"_a, "max_bytes"_a)
+      .def("set_terms", &DagMender::set_terms, "terms"_a.noconvert())
       .def("improve", &DagMender::improve, "completion"_a.noconvert(), "seconds"_a)
       .def("margins", &DagMender::margins, "completion"_a.noconvert())
       .def("score", &DagMender::score, "completion"_a.noconvert());
@@ -311,6 +320,7 @@ void bind_augment(nb::module_& m) {
            "columns"_a.noconvert(), "card"_a.noconvert(), "codes"_a.noconvert(),
            "weight"_a.noconvert(), "rule"_a, "allowed"_a.noconvert(), "required"_a.noconvert(),
            "limit"_a.noconvert(), "max_bytes"_a)
+      .def("set_terms", &Augmenter::set_terms, "terms"_a.noconvert())
       .def("n_families", &Augmenter::n_families)
       .def("enumerate", &Augmenter::enumerate, "seconds"_a, "n_threads"_a)
       .def("mend", &Augmenter::mend, "starts"_a.noconvert(), "locality"_a, "seconds"_a,

@@ -1177,11 +1177,13 @@ def best_pair(
     prior=None,
     choices=None,
     completed_tables=None,
+    terms=None,
 ):
     """(score, parents, completed) of a best structure with completion.
 
     Families are scored once for each completion of their own cells. `allowed` tells
     whether a child may have a parent set, `choices` what the prior counts of a child.
+    `terms[row, variable][state]` is added for each row of a missing cell.
     """
     n_vars, known, best = len(card), {}, (-math.inf, None, None)
     cells = missing_cells(rows)
@@ -1210,9 +1212,32 @@ def best_pair(
                 mine[frozenset(parents)] = known[key]
             families.append(mine)
         score, parents = best_dag(n_vars, families)
+        score += worth(completed, terms, weights)
         if score > best[0]:
             best = (score, parents, completed)
     return best
+
+
+def worth(completed, terms, weights=None, variables=None):
+    """The terms of a completed table, of some variables or all, over its rows."""
+    return sum(
+        (1 if weights is None else weights[u]) * of_states[completed[u][i]]
+        for (u, i), of_states in (terms or {}).items()
+        if variables is None or i in variables
+    )
+
+
+def log_indicators(rows, card, completed, whys):
+    """log P(what is missing | the completed table); whys = {variable: (parents, cpt)}.
+
+    The first parent varies fastest among the rows of a cpt (observed, missing).
+    """
+    total = 0.0
+    for variable, (parents, cpt) in whys.items():
+        for row, filled in zip(rows, completed, strict=True):
+            config = configuration(parents, card, filled)
+            total += math.log(cpt[config][int(row[variable] is None)])
+    return total
 
 
 def completions_within(rows, card, base, most):

@@ -56,6 +56,7 @@ void FamilyBound::build(const AugmentProblem& problem, const Family& family,
   is_exact_ = true;
   collect_units(problem, family, fixed, merge);
   constant_ = problem.score_counts(family, counts_);
+  decided_terms_ = problem.decided_terms(family.child, fixed);
   if (units_.empty()) return;
   row_costs_.resize(base.size());
   std::ranges::transform(base, row_costs_.begin(),
@@ -99,10 +100,15 @@ void FamilyBound::collect_units(const AugmentProblem& problem, const Family& fam
       continue;
     }
     unit.by_count = !merge && unit.n_holes == 1 && unit.n_states == 2;
+    if (merge && problem.has_terms())
+      for (auto cell = first_cell; cell < cells.size(); ++cell)
+        if (problem.cells()[cells[cell]].variable == family.child)
+          unit.terms = problem.terms_of(cells[cell]);
     std::size_t number = units_.size();
     if (merge || unit.by_count)
       for (number = 0; number < units_.size(); ++number)
-        if (is_alike(units_[number], unit) && (merge || units_[number].weight == unit.weight))
+        if (is_alike(units_[number], unit, family.child_card) &&
+            (merge || units_[number].weight == unit.weight))
           break;
     if (number == units_.size()) {
       units_.push_back(unit);
@@ -130,7 +136,8 @@ FamilyBound::Unit FamilyBound::make_unit(const AugmentProblem& problem,
             .first_cell = 0,
             .n_members = 1,
             .n_states = 1,
-            .by_count = false};
+            .by_count = false,
+            .terms = nullptr};
   for (const auto& hole : problem.holes(item)) {
     if (fixed[hole.cell] != AugmentProblem::kFree) {
       unit.offset += hole.stride * fixed[hole.cell];
@@ -145,13 +152,16 @@ FamilyBound::Unit FamilyBound::make_unit(const AugmentProblem& problem,
   return unit;
 }
 
-// Whether the patterns of both go to the same cells of the table for the same values.
-bool FamilyBound::is_alike(const Unit& a, const Unit& b) const {
+// Whether the patterns of both go to the same cells of the table for the same values, and these are
+// worth the same to them.
+bool FamilyBound::is_alike(const Unit& a, const Unit& b, std::uint32_t child_card) const {
   const auto shapes = [&](const Unit& unit) {
     return std::span(shapes_).subspan(unit.first_shape, unit.n_holes);
   };
   return a.offset == b.offset && a.by_count == b.by_count &&
-         std::ranges::equal(shapes(a), shapes(b));
+         std::ranges::equal(shapes(a), shapes(b)) &&
+         (a.terms == b.terms || (a.terms != nullptr && b.terms != nullptr &&
+                                 std::equal(a.terms, a.terms + child_card, b.terms)));
 }
 
 // Puts the cells of a unit's members one after the other.
@@ -227,15 +237,18 @@ void FamilyBound::fill_block(const Family& family, const Block& block, std::size
     const std::uint32_t rest = unit.by_count ? unit.offset : cell;
     const std::uint32_t weight = unit.by_count ? s * unit.weight : unit.weight;
     const std::uint32_t rest_weight = unit.by_count ? (unit.n_members - s) * unit.weight : 0;
-    const double gain = place(family, cell, weight) + place(family, rest, rest_weight);
+    double gain = place(family, cell, weight) + place(family, rest, rest_weight);
+    if (unit.terms != nullptr) gain += weight * unit.terms[cell % family.child_card];
     fill_block(family, block, unit_number + 1, value + gain, index * unit.n_states + s);
     take_back(family, cell, weight);
     take_back(family, rest, rest_weight);
   }
 }
 
-void FamilyBound::restrict(const FamilyBound& other, const Completion& fixed) {
+void FamilyBound::restrict(const AugmentProblem& problem, const Family& family,
+                           const FamilyBound& other, const Completion& fixed) {
   constant_ = other.constant_;
+  decided_terms_ = problem.decided_terms(family.child, fixed);
   is_exact_ = other.is_exact_;
   clear();
   std::vector<std::vector<std::uint32_t>> kept;  // states of each unit of a block
@@ -333,7 +346,7 @@ bool FamilyBound::sees(const Completion& fixed) const {
 }
 
 double FamilyBound::maximum() const {
-  double total = constant_;
+  double total = constant_ + decided_terms_;
   for (const auto& block : blocks_) total += std::ranges::max(values(block));
   return total;
 }
@@ -371,7 +384,7 @@ void FamilyBound::price_states(const FamilyPrices& prices, const Unit& unit,
 }
 
 double FamilyBound::maximum(const FamilyPrices& prices, Scratch& scratch) const {
-  double total = constant_;
+  double total = constant_ + decided_terms_;
   for (const auto& block : blocks_) {
     if (scratch.buffer.size() < block.n_values) scratch.buffer.resize(block.n_values);
     const double* from = values(block).data();

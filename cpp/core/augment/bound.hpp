@@ -40,19 +40,23 @@ class Prices {
   std::vector<double> values_, earned_;
 };
 
-// The prices as one family meets them: it earns those of its child's cells and pays for others.
+// The prices as one family meets them: it earns those of its child's cells, and their terms, and
+// pays for others.
 class FamilyPrices {
  public:
   FamilyPrices(const AugmentProblem& problem, const Prices& prices, Var child)
-      : cells_(problem.cells()), prices_(prices), child_(child) {}
+      : problem_(problem), cells_(problem.cells()), prices_(prices), child_(child) {}
   double operator()(std::uint32_t cell, std::size_t value) const {
-    return cells_[cell].variable == child_ ? prices_.earned(cell, value)
-                                           : -prices_.at(child_, cell, value);
+    if (cells_[cell].variable != child_) return -prices_.at(child_, cell, value);
+    const double earned = prices_.earned(cell, value);
+    if (!problem_.has_terms()) return earned;
+    return earned + cells_[cell].weight * problem_.terms_of(cell)[value];
   }
   // What value 1 of a binary cell adds to value 0.
   double gain(std::uint32_t cell) const { return (*this)(cell, 1) - (*this)(cell, 0); }
 
  private:
+  const AugmentProblem& problem_;
   std::span<const AugmentProblem::Cell> cells_;
   const Prices& prices_;
   Var child_;
@@ -75,14 +79,17 @@ struct CellLoss {
 // can meet in a parent configuration are enumerated together; where they are too many they are
 // cut into blocks, and each block is scored as if all rows of earlier blocks that can reach a cell
 // had reached it: by the chain rule and convexity that only raises the score. What rows pay in
-// cells without an example does not depend on other rows: it is exact in every block.
+// cells without an example does not depend on other rows: it is exact in every block. So are the
+// terms of cells, which come with the prices, or with the table where patterns are merged.
 class FamilyBound {
  public:
-  // `merge`: patterns that look alike move together, which is enough without prices.
+  // `merge`: patterns that look alike, with the same terms, move together, which is enough without
+  // prices.
   void build(const AugmentProblem& problem, const AugmentProblem::Family& family,
              const AugmentProblem::Completion& fixed, bool merge, std::size_t max_entries);
   // Becomes `other` with more cells fixed, which must be built without `merge`.
-  void restrict(const FamilyBound& other, const AugmentProblem::Completion& fixed);
+  void restrict(const AugmentProblem& problem, const AugmentProblem::Family& family,
+                const FamilyBound& other, const AugmentProblem::Completion& fixed);
 
   // Whether one of its undecided cells is fixed there.
   bool sees(const AugmentProblem::Completion& fixed) const;
@@ -91,7 +98,7 @@ class FamilyBound {
   std::size_t n_entries() const { return values_.size(); }
   // Undecided ones that it sees.
   std::size_t n_cells() const { return cells_.size(); }
-  // The maximum without prices.
+  // The maximum without prices, of one built with `merge`.
   double maximum() const;
 
   struct Scratch {
@@ -115,7 +122,8 @@ class FamilyBound {
     std::uint32_t first_shape, n_holes;
     std::uint32_t first_cell, n_members;  // cells of member m: first_cell + m * n_holes ..
     std::uint32_t n_states;
-    bool by_count;  // the state is the number of members with value 1
+    bool by_count;        // the state is the number of members with value 1
+    const double* terms;  // of the child's cell, by value, where patterns are merged; or none
     std::size_t n_targets() const { return by_count ? 2 : n_states; }
   };
   struct Block {
@@ -134,7 +142,7 @@ class FamilyBound {
   // One item as a unit of its own; its undecided cells go to `cells`, their shapes to shapes_.
   Unit make_unit(const AugmentProblem& problem, const AugmentProblem::Item& item,
                  const Completion& fixed, std::vector<std::uint32_t>& cells);
-  bool is_alike(const Unit& a, const Unit& b) const;
+  bool is_alike(const Unit& a, const Unit& b, std::uint32_t child_card) const;
   void list_cells(std::vector<Member> members, std::span<const std::uint32_t> cells);
   void order_by_component(const Family& family);
   void fill_block(const Family& family, const Block& block, std::size_t unit, double value,
@@ -162,7 +170,8 @@ class FamilyBound {
     return std::span(units_).subspan(block.first_unit, block.n_units);
   }
 
-  double constant_ = 0.0;
+  double constant_ = 0.0;       // the score of what is decided
+  double decided_terms_ = 0.0;  // and its terms
   bool is_exact_ = true;
   std::vector<Unit> units_;
   std::vector<Shape> shapes_;

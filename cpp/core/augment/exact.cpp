@@ -187,7 +187,7 @@ class Worker {
       if (!at_root.sees(fixed))
         bounds_[a] = &at_root;
       else if (at_root.is_exact())
-        own_bounds_[a].restrict(at_root, fixed);
+        own_bounds_[a].restrict(problem_, problem_.families()[alive_[a]], at_root, fixed);
       else
         own_bounds_[a].build(problem_, problem_.families()[alive_[a]], fixed, false,
                              tables_.max_entries);

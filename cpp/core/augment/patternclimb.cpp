@@ -117,6 +117,19 @@ void PatternClimber::take_out(std::span<const std::uint32_t> cells, std::size_t 
                    problem_.row_cost(base[target]) * n_rows;
     }
   }
+  if (problem_.has_terms()) add_terms(cells, n_rows);
+}
+
+// What each joint state of the cells is worth by their terms.
+void PatternClimber::add_terms(std::span<const std::uint32_t> cells, std::uint32_t n_rows) {
+  for (std::size_t s = 0; s < gains_.size(); ++s) {
+    std::size_t rest = s;
+    for (std::size_t g = cells.size(); g-- > 0;) {
+      const std::size_t card = problem_.cells()[cells[g]].card;
+      gains_[s] += n_rows * problem_.terms_of(cells[g])[rest % card];
+      rest /= card;
+    }
+  }
 }
 
 void PatternClimber::put_back(std::size_t pattern, std::uint32_t n_rows) {

@@ -35,6 +35,7 @@ class PatternClimber {
   // Takes rows of the pattern out of the tables, scores putting them back in every joint state of
   // `cells`, and leaves them out.
   void take_out(std::span<const std::uint32_t> cells, std::size_t n_states, std::uint32_t n_rows);
+  void add_terms(std::span<const std::uint32_t> cells, std::uint32_t n_rows);
   void put_back(std::size_t pattern, std::uint32_t n_rows);
   std::uint32_t weight_of(std::size_t pattern) const;
 

@@ -72,10 +72,27 @@ AugmentProblem::AugmentProblem(const Table& complete, std::span<const std::uint8
       const auto number = static_cast<std::uint32_t>(cells_.size());
       cell_at_[p * n_vars_ + v] = number;
       pattern_cells_.push_back(number);
-      cells_.push_back({.pattern = p, .variable = v, .card = card_[v]});
+      cells_.push_back({.pattern = p, .variable = v, .card = card_[v], .weight = weight[p]});
     }
     first_pattern_cell_.push_back(pattern_cells_.size());
   }
+}
+
+void AugmentProblem::set_terms(std::span<const double> terms) {
+  terms_.assign(terms.begin(), terms.end());
+  if (terms_.empty()) return;
+  term_width_ = terms_.size() / cells_.size();
+  cells_of_variable_.assign(n_vars_, {});
+  for (std::uint32_t cell = 0; cell < cells_.size(); ++cell)
+    cells_of_variable_[cells_[cell].variable].push_back(cell);
+}
+
+double AugmentProblem::decided_terms(Var variable, const Completion& fixed) const {
+  double total = 0.0;
+  if (!has_terms()) return total;
+  for (const auto cell : cells_of_variable_[variable])
+    if (fixed[cell] != kFree) total += cells_[cell].weight * terms_of(cell)[fixed[cell]];
+  return total;
 }
 
 void AugmentProblem::add_family(Var child, std::uint32_t mask, std::span<const Var> parents) {
@@ -213,7 +230,7 @@ double AugmentProblem::score(const Family& family, const Completion& completion,
   const auto base = base_counts(family);
   counts.assign(base.begin(), base.end());
   for (const auto& item : items(family)) counts[cell_of(item, completion)] += item.weight;
-  return score_counts(family, counts);
+  return score_counts(family, counts) + decided_terms(family.child, completion);
 }
 
 }  // namespace bayesmend

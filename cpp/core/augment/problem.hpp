@@ -21,6 +21,10 @@ namespace bayesmend {
 // with a cost for every row in a cell without an example, which is linear in them. The problem
 // keeps, for each family (a child and its parents within the rules), the counts of the rows
 // that show all of its variables, its base counts, and the patterns that do not.
+//
+// Beside what families score, the states of a cell may be worth something for themselves to every
+// row of its pattern: its terms. They count with the family of the cell's own variable, are linear
+// in the counts and the same for rows alike, so that these are still completed alike.
 class AugmentProblem {
  public:
   static constexpr std::uint8_t kFree = kMissing;  // a cell that is not decided
@@ -29,6 +33,7 @@ class AugmentProblem {
     std::uint32_t pattern;
     Var variable;
     std::uint32_t card;
+    std::uint32_t weight;  // rows of the pattern
   };
   // A hole of a pattern inside a family.
   struct Hole {
@@ -68,6 +73,15 @@ class AugmentProblem {
                  std::span<const std::uint32_t> weight, const ScoreRule& rule,
                  const std::vector<std::vector<Var>>& parents, double max_bytes);
 
+  // terms[cell * width + value] for one row of the pattern, finite; width: terms.size() /
+  // n_cells().
+  void set_terms(std::span<const double> terms);
+  bool has_terms() const { return !terms_.empty(); }
+  // Of one cell, by value; only with terms.
+  const double* terms_of(std::uint32_t cell) const { return terms_.data() + cell * term_width_; }
+  // What the cells of a variable are worth that are decided there, to all rows.
+  double decided_terms(Var variable, const Completion& fixed) const;
+
   std::size_t n_vars() const { return n_vars_; }
   std::size_t n_cells() const { return cells_.size(); }
   std::span<const Cell> cells() const { return cells_; }
@@ -100,10 +114,10 @@ class AugmentProblem {
     for (const auto& hole : holes(item)) cell += hole.stride * completion[hole.cell];
     return cell;
   }
-  // Score of a family under a full completion; `counts` is scratch.
+  // Score of a family under a full completion, with terms; `counts` is scratch.
   double score(const Family& family, const Completion& completion,
                std::vector<std::uint32_t>& counts) const;
-  // Score of a table of counts of this family, none of them below the base counts.
+  // The same without terms for a table of counts, none of them below the base counts.
   double score_counts(const Family& family, std::span<const std::uint32_t> counts) const;
   // What each row of a pattern pays in a cell with this base count: only rows that show the whole
   // family are examples.
@@ -127,6 +141,9 @@ class AugmentProblem {
   std::vector<std::uint32_t> cell_at_;  // per pattern and variable, where it is missing
   std::vector<std::size_t> first_pattern_cell_{0};
   std::vector<std::uint32_t> pattern_cells_;
+  std::vector<double> terms_;
+  std::size_t term_width_ = 0;
+  std::vector<std::vector<std::uint32_t>> cells_of_variable_;  // only with terms
   std::vector<Family> families_;
   std::vector<std::size_t> first_family_;
   std::vector<Var> members_;

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from support import oracle
 from support.strategies import holed_table, random_holes
+from support.terms import with_terms
 
 from bayesmend.graph import Constraints
 from bayesmend.learning.augment.problem import PatternProblem
@@ -21,8 +22,8 @@ TOLERANCE = 1e-8
 class Instance:
     """A random problem, the core's view of it, random prices and decided cells."""
 
-    def __init__(self, seed, **options):
-        self.rows, self.card = random_holes(seed, **options)
+    def __init__(self, seed, *, has_terms=False):
+        self.rows, self.card = random_holes(seed)
         rng = np.random.default_rng([seed, 1])
         self.kind = KINDS[rng.integers(len(KINDS))]
         self.ess = float(rng.choice([0.2, 1.0, 8.0]))
@@ -37,6 +38,9 @@ class Instance:
             max_parents=self.max_parents,
             constraints=Constraints(),
         )
+        self.terms = {}
+        if has_terms:
+            self.problem, self.terms = with_terms(self.problem, seed)
         self.core = self.problem.augmenter()
         n_cells = self.problem.n_cells
         self.cells = [self.card[v] for v in self.problem.variable]
@@ -104,6 +108,9 @@ class Instance:
                 support=self.support,
                 prior=self.prior,
             )
+            found[key] += oracle.worth(
+                self.completed(states), self.terms, variables={child}
+            )
             if priced:
                 found[key] += sum(self.price(child, c, states[c]) for c in seen)
         return found
@@ -114,9 +121,11 @@ def families_of(instance, most=12):
     return numbers[:most].tolist()
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_whole_tables_give_the_maximum_itself(seed):
-    instance = Instance(seed)
+@pytest.mark.parametrize(
+    ("seed", "has_terms"), [(s, t) for t in (False, True) for s in range(60)]
+)
+def test_whole_tables_give_the_maximum_itself(seed, has_terms):
+    instance = Instance(seed, has_terms=has_terms)
     for family in families_of(instance):
         found = instance.bound(family, 10**6, instance.prices)
         assert found.is_exact
@@ -128,10 +137,15 @@ def test_whole_tables_give_the_maximum_itself(seed):
         assert found.restricted == pytest.approx(priced, abs=TOLERANCE)
 
 
-@pytest.mark.parametrize("max_entries", [1, 2, 4, 9])
+@pytest.mark.parametrize(
+    ("max_entries", "has_terms"),
+    [(1, True), (1, False), (2, False), (4, False), (9, True)],
+)
 @pytest.mark.parametrize("seed", range(100, 150))
-def test_tables_cut_into_blocks_never_fall_below_the_maximum(seed, max_entries):
-    instance = Instance(seed)
+def test_tables_cut_into_blocks_never_fall_below_the_maximum(
+    seed, max_entries, has_terms
+):
+    instance = Instance(seed, has_terms=has_terms)
     for family in families_of(instance):
         found = instance.bound(family, max_entries, instance.prices)
         plain = max(instance.values(family, priced=False).values())
@@ -175,9 +189,13 @@ def test_a_variable_of_one_state_is_not_taken_for_its_neighbour(hole):
         assert found.unpriced == pytest.approx(best, abs=TOLERANCE)
 
 
-@pytest.mark.parametrize("seed", range(300, 340))
-def test_choices_reach_the_maximum_and_losses_are_what_another_state_costs(seed):
-    instance = Instance(seed)
+@pytest.mark.parametrize(
+    ("seed", "has_terms"), [(s, s >= 320) for s in range(300, 350)]
+)
+def test_choices_reach_the_maximum_and_losses_are_what_another_state_costs(
+    seed, has_terms
+):
+    instance = Instance(seed, has_terms=has_terms)
     for family in families_of(instance, most=6):
         found = instance.bound(family, 10**6, instance.prices)
         values, seen = instance.values(family, priced=True), instance.seen(family)
@@ -192,10 +210,12 @@ def test_choices_reach_the_maximum_and_losses_are_what_another_state_costs(seed)
             assert lost.loss == pytest.approx(best - forced, abs=TOLERANCE)
 
 
-@pytest.mark.parametrize("max_entries", [2, 10**6])
+@pytest.mark.parametrize(
+    ("max_entries", "has_terms"), [(2, False), (2, True), (10**6, False)]
+)
 @pytest.mark.parametrize("seed", range(400, 460))
-def test_any_prices_leave_the_relaxation_an_upper_bound(seed, max_entries):
-    instance = Instance(seed)
+def test_any_prices_leave_the_relaxation_an_upper_bound(seed, max_entries, has_terms):
+    instance = Instance(seed, has_terms=has_terms)
     families = [{} for _ in instance.card]
     for number in range(instance.core.n_families()):
         child, parents = instance.family(number)
@@ -212,6 +232,7 @@ def test_any_prices_leave_the_relaxation_an_upper_bound(seed, max_entries):
         support=instance.support,
         prior=instance.prior,
         completed_tables=tables,
+        terms=instance.terms,
     )
     assert total >= best - TOLERANCE
 

@@ -53,6 +53,9 @@ class PatternProblem:
         Each missing cell of the table and which cell to decide it is.
     shown : ShownCells
         What observed rows show, remembered for scores of completed tables.
+    terms : ndarray of shape (n_cells, n_states), optional
+        What each state of a cell to decide is worth beside the score, to each row of
+        its pattern.
     """
 
     data: IncompleteData
@@ -67,6 +70,7 @@ class PatternProblem:
     variables: NDArray[np.intp]
     cell: NDArray[np.intp]
     shown: _core.ShownCells = field(default_factory=_core.ShownCells)
+    terms: NDArray[np.float64] | None = None
 
     @classmethod
     def of(
@@ -126,6 +130,13 @@ class PatternProblem:
         completion[self.cell[last_first]] = values[last_first]
         return completion
 
+    def worth(self, completion: Completion) -> float:
+        """Sum the terms of a completion, over all rows."""
+        if self.terms is None:
+            return 0.0
+        own = self.terms[np.arange(self.n_cells), completion]
+        return float(self.weight[self.pattern] @ own)
+
     def augmenter(self, time_limit: float | None = None) -> _core.Augmenter:
         """Build the search over all DAGs within the rules.
 
@@ -135,21 +146,27 @@ class PatternProblem:
         arguments: list[Any] = [*self._arguments(), *rules, _memory_limit()]
         try:
             with limited_calls(time_limit):
-                return _core.Augmenter(*arguments)
+                augmenter = _core.Augmenter(*arguments)
         except ValueError as error:
             fewer, order = spell("max_parents"), spell("solver", "order")
             msg = f"{error}. Use a smaller {fewer}, or {order}."
             raise ParameterError(msg) from None
+        if self.terms is not None:
+            augmenter.set_terms(self.terms)
+        return augmenter
 
     def dag_mender(self, dag: Dag) -> _core.DagMender:
         """Build the search over completions for one DAG."""
         parents = [list(members) for members in dag.parents]
         arguments: list[Any] = [*self._arguments(), parents, _memory_limit()]
         try:
-            return _core.DagMender(*arguments)
+            mender = _core.DagMender(*arguments)
         except ValueError as error:
             msg = f"{error}. Use a smaller {spell('max_parents')}."
             raise ParameterError(msg) from None
+        if self.terms is not None:
+            mender.set_terms(self.terms)
+        return mender
 
     def dag(self, parents: Sequence[Sequence[int]]) -> Dag:
         """Build the DAG of an answer of the core."""
