@@ -58,6 +58,7 @@ BETWEEN_WAYS_OF_LEARNING = {
     ("augment", "em"),  # a completion found by EM is one of its starts
     ("ensemble", "em"),  # chains start from its network, and it fits the parameters
     ("em", "mechanism"),  # no way to learn, but what may explain missing cells
+    ("augment", "mechanism"),  # likewise, under which it searches completions
 }
 
 # The modules that may call the compiled core: those that read, write, count, score,

@@ -60,6 +60,8 @@ mechanism : {"ignore", "self", "auto"} or mapping, default="ignore"
     what they hold, in every variable. ``auto``: what the table says, variable by
     variable; where it says nothing, the answer is that of ``ignore``. A mapping gives
     what the missing cells of variables depend on: ``{"income": ["income", "age"]}``.
+    It is learned by EM, which weighs all completions, and held fixed where the best
+    completion is searched.
 """,
     "n_threads": """\
 n_threads : int, default=0

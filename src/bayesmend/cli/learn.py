@@ -111,8 +111,9 @@ def learn(
         list[str] | None,
         repeated(
             "NAME",
-            "Why cells are missing: ignore, self (what they hold), auto (learned by "
-            "em), or A=B,C: those of A for what A's row holds in B and C",
+            "Why cells are missing: ignore, self (what they hold), auto (learned, by "
+            "em, before exact and local), or A=B,C: those of A for what A's row holds "
+            "in B and C",
         ),
     ] = None,
     max_mechanism_parents: Annotated[

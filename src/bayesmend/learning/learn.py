@@ -213,7 +213,7 @@ _FOR = {
     "n_networks": ("ensemble",),
     "solver": ("local", "em", "em-hard"),
     "restarts": ("exact", "local", "em", "em-hard"),
-    "mechanism": ("em",),
+    "mechanism": ("exact", "local", "em"),
 }
 
 
@@ -264,6 +264,8 @@ class _How:
             gap=self.gap,
             locality=self.locality,
             restarts=self._restarts(_RESTARTS),
+            mechanism=self.mechanism,
+            max_mechanism_parents=self.max_mechanism_parents,
             **limits,
             **self.common,
         )
@@ -275,6 +277,8 @@ class _How:
             solver=self.solver,
             locality=self.locality,
             restarts=self._restarts(_RESTARTS),
+            mechanism=self.mechanism,
+            max_mechanism_parents=self.max_mechanism_parents,
             time_limit=self.clock.left,
             **self.common,
         )
@@ -337,7 +341,7 @@ def _auto(how: _How) -> LearnResult:
             found = _averaged(how, found)
     except InferenceError:
         reason += ", and exact inference does not fit into memory"
-        found = how.local()
+        found = replace(how, mechanism="ignore").local()  # which EM would learn
     if _could_be_proven(how):
         reason += (
             f"; for a proof or a gap, use {spell('method', 'exact')}, "

@@ -53,7 +53,8 @@ class LearnResult(Outcome):
     method : str
         ``exact``, ``local``, ``em`` or ``em-hard``.
     score : float
-        After augmentation the score of the structure on the completed table. After EM
+        After augmentation the score of the structure on the completed table, plus what
+        a mechanism says of the filled cells (``detail`` has both). After EM
         the observed-data score: the score of the expected counts, corrected by the
         difference between the log-likelihood of what is observed and that of the
         expected counts (Cheeseman and Stutz 1996). On complete data both are the same.
@@ -62,7 +63,8 @@ class LearnResult(Outcome):
     certificate : Certificate
         ``OPTIMAL``, ``BOUNDED`` (see `gap`), ``LOCAL`` or ``HEURISTIC``. With the next
         two it makes ``status``: ``optimal``, ``gap 1.2 nats (0.05 %)``, ``1-local
-        optimum``, ``local optimum``, ``stopped at time limit``.
+        optimum``, ``local optimum``, ``stopped at time limit``. What is proven under a
+        mechanism holds ``given the mechanism``: its probabilities, learned before.
     locality : int, optional
         No change of up to so many cells, with any structure, scores higher: checked.
     stopped : Stopped
@@ -72,8 +74,10 @@ class LearnResult(Outcome):
     log_likelihood : float, optional
         Of what is observed, under `network`; from EM.
     mechanism : LearnedMechanism, optional
-        Why cells are missing, where that was learned (``mechanism=`` of `learn_em`).
-        The score counts it then: what it gains is added to that of the network.
+        Why cells are missing, where that was learned (``mechanism=`` of `learn`). The
+        score counts it then: after EM what it gains is added to that of the network,
+        after augmentation the log-probability of what is missing given the filled
+        cells.
     trace : tuple of Step
         Every step of the search that led here.
     seconds : float
@@ -120,9 +124,20 @@ class LearnResult(Outcome):
         counts = np.bincount(variables, minlength=len(self.cells.names)).tolist()
         return {n: k for n, k in zip(self.cells.names, counts, strict=True) if k}
 
+    @property
+    def is_given_mechanism(self) -> bool:
+        """Whether a completion was searched under a mechanism learned before."""
+        found = self.mechanism
+        is_completion = self.method in ("exact", "local")
+        return is_completion and found is not None and not found.is_innocent
+
     def _in_words(self) -> str:
         if self.certificate is Certificate.HEURISTIC and self.stopped:
             return f"stopped at {self.stopped.words}"
+        given = " given the mechanism" if self.is_given_mechanism else ""
+        return f"{self._certified_in_words()}{given}"
+
+    def _certified_in_words(self) -> str:
         if self.certificate is Certificate.OPTIMAL or self.locality is None:
             return Outcome._in_words(self)
         locally = f"{self.locality}-local optimum"

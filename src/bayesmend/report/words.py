@@ -41,14 +41,20 @@ def certificate(result: LearnResult) -> str:
     if result.is_optimal:
         if len(result.cells) == 0:
             return "No structure scores higher: proven."
-        return (
+        sentences = [
             "No structure with any completion of the missing cells scores higher: "
             "proven."
+        ]
+    else:
+        sentences = [s for s in (_locally(result), _gap(result)) if s]
+        if not sentences:
+            return "Nothing is proven about the score."
+    if result.is_given_mechanism:
+        sentences.append(
+            "This holds given the mechanism: the probabilities that cells are missing "
+            "were learned before and held fixed."
         )
-    sentences = [_locally(result), _gap(result)]
-    if not any(sentences):
-        sentences = ["Nothing is proven about the score."]
-    return " ".join(sentence for sentence in sentences if sentence)
+    return " ".join(sentences)
 
 
 def stopping(result: LearnResult) -> str | None:

@@ -51,13 +51,26 @@ def assemble(
         row_labels=data.labels_of_rows(problem.rows),
         supported=supported,
     )
+    score = float(mender.score(completion))
+    detail = {**more.pop("detail", {}), **_parts_of(problem, completion, score)}
     return LearnResult(
         network=network,
         completed=completed,
         cells=cells,
-        score=float(mender.score(completion)),
+        score=score,
+        detail=detail,
         **more,
     )
+
+
+def _parts_of(
+    problem: PatternProblem, completion: Completion, score: float
+) -> dict[str, float]:
+    """Tell the score of the network and that of the mechanism apart."""
+    if problem.terms is None:
+        return {}
+    worth = problem.worth(completion)
+    return {"network_score": score - worth, "mechanism_score": worth}
 
 
 def note_of(problem: PatternProblem) -> dict[str, str]:

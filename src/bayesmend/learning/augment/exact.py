@@ -21,8 +21,10 @@ from bayesmend.learning.augment.local import (
     check_program,
     threads_for,
 )
+from bayesmend.learning.augment.mechanism import explain
 from bayesmend.learning.augment.problem import PatternProblem
-from bayesmend.learning.augment.starts import list_starts, usual_starts
+from bayesmend.learning.augment.starts import first_start, list_starts, usual_starts
+from bayesmend.learning.mechanism.given import MechanismLike
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.support import told_of_support
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
@@ -45,6 +47,8 @@ def learn_exact(
     locality: int = 1,
     restarts: int = 10,
     constraints: ConstraintsLike = None,
+    mechanism: MechanismLike = "ignore",
+    max_mechanism_parents: int = 2,
     time_limit: float | None = None,
     gap: float = 0.0,
     node_limit: int | None = None,
@@ -67,7 +71,7 @@ def learn_exact(
     {score, ess, prior, support, max_parents}
     locality, restarts : int
         Of the local search that gives the first pair; see `learn_local`.
-    {constraints, time_limit}
+    {constraints, mechanism, max_mechanism_parents, time_limit}
     gap : float, default=0.0
         Stop when the score is proven to be within so many nats of the best.
     node_limit : int, optional
@@ -83,7 +87,10 @@ def learn_exact(
     -------
     LearnResult
         With status ``optimal`` or ``gap ... nats (... %)``; as long as nothing is
-        better than the pair of the local search, ``1-local optimum, gap ...``.
+        better than the pair of the local search, ``1-local optimum, gap ...``. With a
+        mechanism, which is learned first and by EM, all of it is ``given the
+        mechanism``, and ``detail`` tells the score of the network and that of the
+        mechanism, the log-probability of what is missing given the filled cells.
 
     Examples
     --------
@@ -114,19 +121,34 @@ def learn_exact(
         constraints=rules,
     )
     generator = as_generator(seed)
+    explained = explain(
+        problem,
+        mechanism,
+        max_mechanism_parents,
+        constraints=rules,
+        max_parents=max_parents,
+        clock=clock,
+        generator=generator,
+        n_threads=n_threads,
+        progress=progress,
+    )
+    problem = explained.problem
+    search = LocalSearch(problem, clock, n_threads, progress)
+    if explained.stopped is Stopped.INTERRUPT:
+        found = search.interrupted(first_start(problem, explained.completed))
+        return explained.told(replace(found, method="exact"))
     starts = list_starts(
         problem,
         restarts=restarts,
         starts=usual_starts(problem.score),
-        given=None,
+        given=explained.completed,
         generator=generator,
     )
-    search = LocalSearch(problem, clock, n_threads, progress)
     try:
         augmenter = problem.augmenter(search.time_for_tables())
     except TimeoutError:
         found = search.hurried(starts, generator)
-        return replace(found, method="exact")
+        return explained.told(replace(found, method="exact"))
     options = _core.ExactOptions(
         locality=locality,
         gap=max(gap, TOLERANCE),
@@ -137,7 +159,7 @@ def learn_exact(
     )
     report = clock.reporter(progress, "branch and bound")
     answer = augmenter.solve(starts, options, clock.left or 0.0, report)
-    return _result(problem, answer, locality, clock)
+    return explained.told(_result(problem, answer, locality, clock))
 
 
 def _result(

@@ -23,9 +23,16 @@ from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike
 from bayesmend.graph.dag import Dag
 from bayesmend.learning.augment.answer import assemble, note_of, trace_of
+from bayesmend.learning.augment.mechanism import explain
 from bayesmend.learning.augment.problem import Completion, PatternProblem, program_bytes
-from bayesmend.learning.augment.starts import Start, list_starts, usual_starts
+from bayesmend.learning.augment.starts import (
+    Start,
+    first_start,
+    list_starts,
+    usual_starts,
+)
 from bayesmend.learning.completion import checked_completion
+from bayesmend.learning.mechanism.given import MechanismLike
 from bayesmend.learning.result import LearnResult, Step
 from bayesmend.learning.support import told_of_support
 from bayesmend.outcome import Certificate, Stopped
@@ -56,6 +63,8 @@ def learn_local(
     start: Any = None,
     solver: Solver = "auto",
     constraints: ConstraintsLike = None,
+    mechanism: MechanismLike = "ignore",
+    max_mechanism_parents: int = 2,
     time_limit: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
@@ -89,14 +98,16 @@ def learn_local(
         variables; only then is the result certified. The others, and ``auto`` beyond,
         alternate structure and completion: the result is a local optimum of these two
         steps.
-    {constraints, time_limit, seed, n_threads, progress}
+    {constraints, mechanism, max_mechanism_parents, time_limit}
+    {seed, n_threads, progress}
     {reading}
 
     Returns
     -------
     LearnResult
         With status ``1-local optimum`` (or another t), ``local optimum``, or
-        ``stopped at time limit``.
+        ``stopped at time limit``. With a mechanism, as of `learn_exact`, all of it is
+        ``given the mechanism``.
 
     Examples
     --------
@@ -123,9 +134,22 @@ def learn_local(
     if not is_certifying:
         usual = ("em", *usual)
     given = None if start is None else checked_completion(table, start)
-    search = LocalSearch(
-        problem, clock, check_integer("n_threads", n_threads), progress
+    n_threads = check_integer("n_threads", n_threads)
+    explained = explain(
+        problem,
+        mechanism,
+        max_mechanism_parents,
+        constraints=rules,
+        max_parents=max_parents,
+        clock=clock,
+        generator=generator,
+        n_threads=n_threads,
+        progress=progress,
     )
+    problem, given = explained.problem, explained.completed if given is None else given
+    search = LocalSearch(problem, clock, n_threads, progress)
+    if explained.stopped is Stopped.INTERRUPT:
+        return explained.told(search.interrupted(first_start(problem, given)))
     try:
         completions = list_starts(
             problem,
@@ -136,18 +160,14 @@ def learn_local(
             time_limit=clock.left,
         )
     except KeyboardInterrupt:  # while a start was sought that takes long
-        kinds: tuple[Start, ...] = ("mode",) if given is None else ()
-        first = list_starts(
-            problem, restarts=0, starts=kinds, given=given, generator=generator
-        )
-        return search.interrupted(first)
+        return explained.told(search.interrupted(first_start(problem, given)))
     if not is_certifying:
-        return search.alternating(completions, solver, generator)
+        return explained.told(search.alternating(completions, solver, generator))
     try:
         augmenter = problem.augmenter(search.time_for_tables())
     except TimeoutError:
-        return search.hurried(completions, generator)
-    return search.certified(augmenter, completions, int(locality))
+        return explained.told(search.hurried(completions, generator))
+    return explained.told(search.certified(augmenter, completions, int(locality)))
 
 
 def uses_program(solver: Solver, n_vars: int) -> bool:
@@ -334,14 +354,15 @@ class LocalSearch:
             **how,
         )
         interrupted = found.stopped is Stopped.INTERRUPT
-        if before is not None and found.score <= before.score + 1e-9:
+        score = found.score + problem.worth(completion)
+        if before is not None and score <= before.score + 1e-9:
             before.is_over = not interrupted
             before.stopped = Stopped.INTERRUPT if interrupted else Stopped.NOTHING
             return before
         trace = [] if before is None else before.trace
         kind = "start" if before is None else "structure"
-        trace.append(Step(found.score, kind, self.clock.seconds))
-        reached = _Reached(found.dag, completion, found.score, trace)
+        trace.append(Step(score, kind, self.clock.seconds))
+        reached = _Reached(found.dag, completion, score, trace)
         try:
             interrupted = interrupted or self._complete(reached, left)
         except KeyboardInterrupt:  # the structure is not lost

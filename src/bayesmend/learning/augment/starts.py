@@ -18,7 +18,7 @@ from bayesmend.learning.examples import complete_by_examples
 from bayesmend.learning.starts import check_starts, observed_shares
 from bayesmend.score import Score
 
-__all__ = ["Start", "list_starts", "usual_starts"]
+__all__ = ["Start", "first_start", "list_starts", "usual_starts"]
 
 Start = Literal["mode", "examples", "em", "random"]
 
@@ -91,6 +91,19 @@ def list_starts(
         msg = f"there is no start. Name at least one of {names} in starts."
         raise ParameterError(msg)
     return _distinct(found)
+
+
+def first_start(
+    problem: PatternProblem, given: IncompleteData | None
+) -> NDArray[np.uint8]:
+    """Return a completion that is known without any search, as the one row."""
+    return list_starts(
+        problem,
+        restarts=0,
+        starts=("mode",) if given is None else (),
+        given=given,
+        generator=np.random.default_rng(0),  # of no use
+    )
 
 
 def _distinct(found: list[Completion]) -> NDArray[np.uint8]:
