@@ -30,6 +30,7 @@ __all__ = [
     "EM_HARD",
     "EM_MECHANISM",
     "LAPLACIAN_SVM",
+    "LOCAL_MECHANISM",
     "MODE",
     "SVMS",
     "TRUTH",
@@ -41,14 +42,21 @@ MAX_PARENTS = 3
 RESTARTS = 10
 
 
-def exact(time_limit: float | None) -> Method:
-    """Name exact learning with a limit of seconds for each run, 60 by default."""
-    options = {
+def exact(time_limit: float | None, *, mechanism: bool = False) -> Method:
+    """Name exact learning with a limit of seconds for each run, 60 by default.
+
+    With a mechanism, why cells are missing is learned first.
+    """
+    options: dict[str, Any] = {
         "max_parents": MAX_PARENTS,
         "restarts": RESTARTS,
         "time_limit": 60.0 if time_limit is None else time_limit,
     }
-    return Method("exact", "exact", partial(solve_by, learn_exact), options)
+    name, label = "exact", "exact"
+    if mechanism:
+        options["mechanism"] = "auto"
+        name, label = "exact-mechanism", "exact, mechanism"
+    return Method(name, label, partial(solve_by, learn_exact), options)
 
 
 def local(locality: int, *, is_single: bool = False) -> Method:
@@ -166,6 +174,12 @@ EM_MECHANISM = Method(
     "EM, mechanism",
     partial(solve_by, learn_em),
     {"hard": False, "max_parents": MAX_PARENTS, "mechanism": "auto"},
+)
+LOCAL_MECHANISM = Method(
+    "local-1-mechanism",
+    "1-local, mechanism",
+    solve_local,
+    {**local(1).options, "mechanism": "auto"},
 )
 EM_HARD = Method(
     "em-hard",

@@ -76,6 +76,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
             local(2),
             EM,
             EM_MECHANISM,
+            exact(time_limit, mechanism=True),
             EM_HARD,
             MODE,
             TRUTH,

@@ -59,6 +59,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
             local(1),
             EM,
             EM_MECHANISM,
+            exact(time_limit, mechanism=True),
             EM_HARD,
             *SVMS,
             MODE,
@@ -81,7 +82,10 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
 
 
 def _spread_settings() -> list[Setting]:
-    methods = ("exact", "local-1", "em", "em-mechanism", "em-hard", "mode", "truth")
+    methods = (
+        *("exact", "local-1", "em", "em-mechanism", "exact-mechanism"),
+        *("em-hard", "mode", "truth"),
+    )
     given = {"per_variable": PER_VARIABLE}
     repetitions = range(REPETITIONS)
     mnar = [

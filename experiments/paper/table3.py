@@ -16,7 +16,7 @@ from __future__ import annotations
 from experiments.data import DataFolder
 from experiments.design import Block, Experiment, Run, Setting, Task
 from experiments.hiding import hide_share_of_value
-from experiments.methods import EM, EM_HARD, EM_MECHANISM, MODE, local
+from experiments.methods import EM, EM_HARD, EM_MECHANISM, LOCAL_MECHANISM, MODE, local
 
 __all__ = ["design"]
 
@@ -50,7 +50,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         name="table3",
         title="Table 3: SPECT, cells of one value hidden",
         settings=settings,
-        methods=(local(1), EM, EM_MECHANISM, EM_HARD, MODE),
+        methods=(local(1), EM, EM_MECHANISM, LOCAL_MECHANISM, EM_HARD, MODE),
         blocks=(*overall, *by_value),
         make=make,
         seed=seed,

@@ -45,6 +45,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
             local(1),
             EM,
             EM_MECHANISM,
+            exact(time_limit, mechanism=True),
             EM_HARD,
             *SVMS,
             MODE,

@@ -185,7 +185,7 @@ def test_a_report_reads_seed_and_limit_from_the_rows(tmp_path):
     out = tmp_path / "out"
     options = ("--time-limit", 7, "--seed", 3, "--repetitions", 1, "--out", out)
     text = ok(*ASIA, *options)
-    assert "; exact has 7 s a run instead of 60. bayesmend" in text
+    assert "; exact has 7 s a run instead of 60; exact-mechanism has 7 s a" in text
     assert ok("table1", "--report-only", "--out", out) == text
     assert "- Limit of each run: 7 s (exact).\n" in (out / "table1.md").read_text()
     message = fails(1, "table1", "--report-only", "--time-limit", 9, "--out", out)
@@ -197,10 +197,10 @@ def test_a_report_is_of_the_part_that_is_named(tmp_path):
     out = tmp_path / "out"
     ok(*ASIA, "--repetitions", 2, "--out", out)
     report = ("table1", "--report-only", "--out", out)
-    assert "8 of 7,200 runs" in ok(*report)
+    assert "8 of 8,000 runs" in ok(*report)
     assert "| exact |" not in ok(*report, "--methods", "mode")
-    assert "4 of 7,200 runs" in ok(*report, "--settings", "asia/1")
-    assert "4 of 7,200 runs" in ok(*report, "--repetitions", 1)
+    assert "4 of 8,000 runs" in ok(*report, "--settings", "asia/1")
+    assert "4 of 8,000 runs" in ok(*report, "--repetitions", 1)
     assert "has no method 'magic'" in fails(1, *report, "--methods", "magic")
     assert "no setting that starts with 'x'" in fails(1, *report, "--settings", "x")
 
