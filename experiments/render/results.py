@@ -187,7 +187,8 @@ def _block_lines(
                 mean_hidden=strata.mean([(n, row["n_hidden"]) for n, row in used]),
                 mean_seconds=strata.mean([(n, row["seconds"]) for n, row in used]),
                 share_optimal=strata.mean(
-                    [(n, row["status"] == "optimal") for n, row in used]
+                    # Perhaps given the mechanism.
+                    [(n, row["status"].startswith("optimal")) for n, row in used]
                 )
                 if gaps
                 else None,

@@ -267,6 +267,7 @@ def test_proofs_and_gaps_are_averaged_where_a_bound_is_known():
     for row in exact:
         row |= {"bound": -10.0, "status": "optimal"}
     exact[0] |= {"bound": -7.0, "status": "gap 3 nats"}
+    exact[1] |= {"status": "optimal given the mechanism"}
     results = summarise(tiny(), rows)
     line = line_of(results, "both states", "exact")
     assert line.share_optimal == pytest.approx(5 / 6)
