@@ -48,6 +48,21 @@ def hard(tmp_path_factory):
 # --- files ----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("method", ["exact", "local"])
+def test_the_best_completion_is_searched_given_a_mechanism(method, holed, tmp_path):
+    out = tmp_path / "out"
+    options = ("--mechanism", "self", "--seed", 1, "--out", out)
+    text = ok("learn", holed, "--method", method, *options)
+    assert "This holds given the mechanism" in text
+    report = result_of(out)
+    assert report["status"].endswith("given the mechanism")
+    detail = report["detail"]
+    parts = detail["network_score"] + detail["mechanism_score"]
+    assert report["score"] == pytest.approx(parts)
+    assert "given the mechanism" in (out / "report.html").read_text()
+    assert bm.read_network(out / "network.bif").mechanism is not None
+
+
 @pytest.mark.parametrize("method", ["auto", "exact", "local"])
 def test_network_table_cells_and_result_are_written(method, holed, tmp_path):
     out = tmp_path / "new" / "folder"
