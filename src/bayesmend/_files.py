@@ -3,8 +3,8 @@
 import gzip
 import io
 import os
+import secrets
 import stat
-import tempfile
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -128,9 +128,10 @@ def resolved(path: PathLike) -> Path:
 
 
 def _write(path: Path, start: bytes, chunks: Iterable[bytes]) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    # Named before it is there: Ctrl-C at any moment leaves none behind.
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}"
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(temporary, "xb", opener=_private) as file:
             if path.suffix.lower() == ".gz":
                 with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
                     packed.write(start)
@@ -138,11 +139,15 @@ def _write(path: Path, start: bytes, chunks: Iterable[bytes]) -> None:
             else:
                 file.write(start)
                 file.writelines(chunks)
-        Path(temporary).chmod(_usual_mode(path))
-        Path(temporary).replace(path)
+        temporary.chmod(_usual_mode(path))
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _usual_mode(path: Path) -> int:

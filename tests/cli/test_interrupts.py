@@ -79,7 +79,10 @@ def test_ctrl_c_at_the_very_end_changes_nothing(tmp_path):
     assert done.stdout.startswith("{")
 
 
-@pytest.mark.parametrize("moment", ["numpy", "typer", "parse"])
+@pytest.mark.parametrize(
+    "moment",
+    [*(pytest.param(m, marks=pytest.mark.slow) for m in ("numpy", "typer")), "parse"],
+)
 def test_ctrl_c_that_is_ignored_stays_ignored(moment, tmp_path):
     done = interrupted(moment, "--version", ignore=True)
     assert (done.returncode, done.stderr) == (0, "")

@@ -421,6 +421,7 @@ def test_ctrl_c_writes_the_best_so_far_and_says_so(options, hard, tmp_path):
     assert bm.IncompleteData.from_csv(out / "completed.csv").is_complete
 
 
+@pytest.mark.slow
 def test_progress_shows_on_a_terminal_only(hard, tmp_path):
     main, other = pty.openpty()
     command = [sys.executable, "-m", "bayesmend", "learn", str(hard), "--out"]

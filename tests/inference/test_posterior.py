@@ -117,7 +117,9 @@ def test_draws_are_possible_and_keep_what_is_observed(case):
         assert np.array_equal(drawn.codes[seen], data.codes[seen])
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(s, marks=pytest.mark.slow) for s in (2, 3))]
+)
 @pytest.mark.parametrize("given", [{"dysp": 0}, {"xray": 0, "asia": 0}, {}])
 def test_draws_follow_the_joint_posterior(given, seed):
     network = bm.load_network("asia")

@@ -313,6 +313,7 @@ def weighted_candidates(draw):
     return lists, [[p / sum(row) for p in row] for row in parts]
 
 
+@settings(max_examples=40)
 @given(weighted_candidates())
 def test_separation_finds_the_most_violated_cluster(case):
     lists, weights = case
@@ -325,6 +326,7 @@ def test_separation_finds_the_most_violated_cluster(case):
     assert max(values, default=0.0) == pytest.approx(worst if worst >= 1e-4 else 0.0)
 
 
+@settings(max_examples=40)
 @given(weighted_candidates(), st.integers(0, 3))
 def test_rounding_gives_an_acyclic_choice(case, kicks):
     lists, weights = case

@@ -116,7 +116,7 @@ def test_no_variables_have_a_score_of_zero():
 
 
 @pytest.mark.parametrize("limit", [0.001, 0.3])
-@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("n_threads", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_time_limit_is_kept(limit, n_threads):
     sets = sets_of(random_lists(300, 60, 3, seed=6))
     with within(limit + 0.5):

@@ -123,7 +123,9 @@ def test_a_time_limit_brackets_the_optimum(solver):
     assert found.score - 1e-6 <= solve_subsets(sets).score <= found.bound + 1e-6
 
 
-@pytest.mark.parametrize("wait", [0.15, 0.25, 0.4])
+@pytest.mark.parametrize(
+    "wait", [0.15, *(pytest.param(w, marks=pytest.mark.slow) for w in (0.25, 0.4))]
+)
 @pytest.mark.parametrize("solver", ["subsets", "ilp", "order"])
 def test_ctrl_c_gives_the_best_so_far(solver, wait):
     sets = sets_of(random_lists(24, 150, 3, seed=2))

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import secrets
 import shutil
 import sys
 import tempfile
@@ -66,8 +67,10 @@ def kept_from_others(out: Path) -> Iterator[None]:
 @contextmanager
 def _beside(out: Path, home: Path) -> Iterator[Path]:
     """Give a folder for what is not complete yet."""
-    made = Path(tempfile.mkdtemp(dir=home, prefix=f".{out.name}."))
+    # Named before it is there: Ctrl-C at any moment leaves none behind.
+    made = home / f".{out.name}.{secrets.token_hex(8)}"
     try:
+        made.mkdir(mode=0o700)
         yield made
     finally:
         shutil.rmtree(made, ignore_errors=True)

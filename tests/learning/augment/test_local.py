@@ -381,7 +381,14 @@ def solve_mine(sets, **_options):
     return solve_order(sets, restarts=1, seed=0)
 
 
-@pytest.mark.parametrize("solver", ["order", "greedy", "ilp", solve_mine])
+@pytest.mark.parametrize(
+    "solver",
+    [
+        "order",
+        "greedy",
+        *(pytest.param(s, marks=pytest.mark.slow) for s in ("ilp", solve_mine)),
+    ],
+)
 def test_alternating_with_any_solver_gives_a_consistent_pair(solver):
     data = hard_table()
     result = learn_local(data, solver=solver, restarts=1, seed=1)

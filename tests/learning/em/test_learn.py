@@ -222,7 +222,7 @@ def test_without_complete_rows_it_starts_from_no_arcs():
 # --- the same answer ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.parametrize("hard", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("make", [lambda: asia_table().data, wide_table])
 def test_the_same_seed_gives_the_same_answer_for_any_threads(hard, make):
     data = make()
@@ -396,7 +396,13 @@ def test_a_time_limit_is_kept(hard):
 
 
 @pytest.mark.parametrize("hard", [False, True])
-@pytest.mark.parametrize("make", [lambda: asia_table(500).data, wide_table])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: asia_table(500).data,
+        pytest.param(wide_table, marks=pytest.mark.slow),
+    ],
+)
 def test_ctrl_c_returns_the_best_so_far(hard, make):
     data = make()
     with ctrl_c_after(0.4):

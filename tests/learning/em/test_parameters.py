@@ -112,7 +112,10 @@ def test_without_holes_it_is_plain_estimation(estimate, seed):
 
 @pytest.mark.filterwarnings("ignore::bayesmend.errors.ConvergenceWarning")
 @pytest.mark.parametrize("estimate", ["mle", "posterior"])
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize(
+    "block",
+    [*range(4), *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 10))],
+)
 def test_nothing_falls_on_a_thousand_tables(estimate, block):
     for seed in range(100 * block, 100 * (block + 1)):
         case = random_case([seed, len(estimate)], max_vars=5, max_rows=12)

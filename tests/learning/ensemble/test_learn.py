@@ -71,6 +71,7 @@ def test_an_ensemble_answers_as_its_members_do_on_average():
     assert answer.distributions["bronc"]["yes"] == pytest.approx(float(weights @ each))
 
 
+@pytest.mark.slow
 def test_the_answer_does_not_depend_on_threads():
     data = asia(60).data
     options = {"n_networks": 6, "classes": (2,), "class_starts": 2, "seed": 3}
