@@ -15,7 +15,7 @@ RAW = DATA / "raw"
 FILES = [
     ("titanic.csv", ",", True),
     ("penguins.csv", ",", True),
-    ("hepatitis.data", ",", True),
+    pytest.param("hepatitis.data", ",", True, marks=pytest.mark.slow),
     ("processed.cleveland.data", ",", True),
     pytest.param("horse-colic.data", None, False, marks=pytest.mark.slow),
     pytest.param("nhanes_2166.csv", ",", True, marks=pytest.mark.slow),
@@ -75,7 +75,9 @@ def test_a_raw_file_is_described_learned_from_and_mended(
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-@pytest.mark.parametrize("name", ["titanic.csv", "penguins.csv"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("titanic.csv", marks=pytest.mark.slow), "penguins.csv"]
+)
 def test_a_frame_of_a_raw_file_comes_back_with_its_types(name, library):
     read = pytest.importorskip(library).read_csv
     frame = read(RAW / name)

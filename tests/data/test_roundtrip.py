@@ -159,7 +159,14 @@ def identical(one, two):
     return type(one) is type(two) and one == two
 
 
-@pytest.mark.parametrize(("kind", "values", "dtype", "is_cut"), EVERY, ids=NAMES)
+# Every second one here, all of them with the slow tests.
+HALF = [
+    pytest.param(*case, marks=pytest.mark.slow if k % 2 else [])
+    for k, case in enumerate(EVERY)
+]
+
+
+@pytest.mark.parametrize(("kind", "values", "dtype", "is_cut"), HALF, ids=NAMES)
 @settings(max_examples=15, deadline=None)
 @given(source=st.data())
 def test_observed_cells_are_never_altered(kind, values, dtype, is_cut, source):

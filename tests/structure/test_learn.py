@@ -50,7 +50,18 @@ def test_exact_solvers_agree_with_all_dags(table, kind, solver, limit):
     assert found.gap == pytest.approx(0.0, abs=1e-6)
 
 
-@pytest.mark.parametrize("solver", SOLVERS, ids=ids)
+@pytest.mark.parametrize(
+    "solver",
+    [
+        *("auto", "ilp", "greedy"),
+        *(
+            pytest.param(s, marks=pytest.mark.slow)
+            for s in SOLVERS
+            if s not in ("auto", "ilp", "greedy")
+        ),
+    ],
+    ids=ids,
+)
 @settings(max_examples=12)
 @given(draw=st.data())
 def test_constraints_hold_in_every_result(solver, draw):

@@ -167,7 +167,9 @@ def test_a_hole_that_tells_nothing_changes_little():
 # --- soft and hard --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    "seed", [*range(3), *(pytest.param(s, marks=pytest.mark.slow) for s in range(3, 8))]
+)
 def test_hard_em_ends_where_completion_and_network_agree(seed):
     data = asia_table(seed=seed).data
     result = bm.learn_em(data, hard=True, support=0, restarts=2, seed=seed)
