@@ -127,11 +127,20 @@ $(VENV)/.created: | preflight
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.created $(CORE_SOURCES) $(PACKAGES)
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --no-build-isolation $(BUILD_FLAGS) --editable ".[cli,frames,networkx]" --group test
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --no-build-isolation $(BUILD_FLAGS) --editable ".[cli,frames,networkx,notebook,plot,sklearn]" --group test
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --group lint
+	@touch $@
+
+# Chromium is not in any package index: Debian/Ubuntu have it as the package chromium.
+$(VENV)/.browser: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --group browser
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --group docs
 	@touch $@
 
 $(VENV)/.peers: $(VENV)/.installed

@@ -38,6 +38,7 @@ LAYERS = [
     "_entrance",
     "data",
     "graph",
+    "drawing",
     "outcome",
     "score",
     "network",

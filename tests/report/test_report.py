@@ -2,26 +2,20 @@
 
 import base64
 import hashlib
-import itertools
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from support.page import Page
 
 import bayesmend as bm
 from bayesmend.errors import ParameterError, SupportWarning
 from bayesmend.outcome import Certificate, Stopped
 from bayesmend.report import render_report
 from bayesmend.report.chart import draw_trace
-from bayesmend.report.graph import draw_graph
-from bayesmend.report.layout import lay_out
 from bayesmend.report.words import certificate, least_certain, number, stopping
 
-VOID = {"meta", "br", "link", "img", "input"}
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -31,34 +25,6 @@ HOSTILE = (
     "\u202eright to left",
     "nul\x01",
 )
-
-
-class Page(HTMLParser):
-    """A strict reader: every element is closed, in order."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tags, self.attributes, self.texts = [], [], [], []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-
-    def handle_endtag(self, tag):
-        assert self.open, f"</{tag}> closes nothing"
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.texts.append(data)
 
 
 @pytest.fixture(scope="module")
@@ -231,58 +197,6 @@ def test_cells_alike_are_told_together(result):
 
 
 # --- drawings -------------------------------------------------------------------------
-
-
-@st.composite
-def dags(draw):
-    n_vars = draw(st.integers(1, 12))
-    order = draw(st.permutations(range(n_vars)))
-    pairs = list(itertools.combinations(order, 2))
-    arcs = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
-    return bm.Dag.from_arcs([f"v{k}" for k in range(n_vars)], arcs)
-
-
-@given(dags(), st.data())
-def test_parents_stand_above_and_nothing_overlaps(dag, data):
-    widths = data.draw(
-        st.lists(st.floats(20, 200), min_size=dag.n_vars, max_size=dag.n_vars)
-    )
-    layout = lay_out(dag, widths)
-    for child, members in enumerate(dag.parents):
-        for parent in members:
-            n_between = layout.layer[child] - layout.layer[parent] - 1
-            assert n_between >= 0
-            assert len(layout.routes[parent, child]) == n_between
-    for a, b in itertools.combinations(range(dag.n_vars), 2):
-        if layout.layer[a] == layout.layer[b]:
-            distance = abs(layout.x[a] - layout.x[b])
-            assert distance >= (widths[a] + widths[b]) / 2
-    assert all(x - w / 2 >= -1e-6 for x, w in zip(layout.x, widths, strict=True))
-    assert all(
-        x + w / 2 <= layout.width + 1e-6 for x, w in zip(layout.x, widths, strict=True)
-    )
-    assert sorted(set(layout.layer)) == list(range(layout.n_layers))
-
-
-def test_a_tree_is_drawn_without_crossings():
-    arcs = [(0, 1), (0, 2), (1, 3), (1, 4), (2, 5), (2, 6)]
-    dag = bm.Dag.from_arcs([str(k) for k in range(7)], arcs)
-    x = lay_out(dag, [40.0] * 7).x
-    assert x[3] < x[4] < x[5] < x[6]
-    assert x[0] == pytest.approx((x[1] + x[2]) / 2, abs=1.0)
-
-
-def test_arcs_without_a_settled_direction_are_dashed():
-    dag = bm.Dag.from_arcs("abcd", [("a", "c"), ("b", "c"), ("a", "d")])
-    svg = draw_graph(dag, [0] * 4)
-    assert svg.count('class="arc fixed"') == 2
-    assert svg.count('class="arc either"') == 1
-    Page(svg)
-
-
-def test_a_long_name_is_cut_in_the_drawing():
-    svg = draw_graph(bm.Dag.from_arcs(["n" * 60]), [0])
-    assert "n" * 23 + "…" in svg
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
+from bayesmend.drawing.text import escape
 from bayesmend.learning.result import Step
-from bayesmend.report.text import escape
 from bayesmend.report.words import number
 
 __all__ = ["draw_trace"]

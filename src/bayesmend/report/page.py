@@ -11,6 +11,8 @@ from bayesmend._entrance import entrance
 from bayesmend._files import write_text
 from bayesmend.data.mended import MendedSummary
 from bayesmend.data.states import quantity
+from bayesmend.drawing.graph import draw_graph
+from bayesmend.drawing.text import escape
 from bayesmend.errors import ParameterError
 from bayesmend.learning.ensemble.result import Ensemble
 from bayesmend.learning.mechanism.result import LABELS
@@ -18,7 +20,6 @@ from bayesmend.learning.result import LearnResult
 from bayesmend.learning.sensitivity import sensitivity
 from bayesmend.learning.support import unsupported_in_words
 from bayesmend.report.chart import draw_trace
-from bayesmend.report.graph import draw_graph
 from bayesmend.report.reading import reading_facts
 from bayesmend.report.style import SCRIPT, STYLE
 from bayesmend.report.tables import (
@@ -32,7 +33,6 @@ from bayesmend.report.tables import (
     sensitivity_table,
     unsupported_table,
 )
-from bayesmend.report.text import escape
 from bayesmend.report.words import (
     certificate,
     mended_in_words,

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bayesmend.data.mended import MendedStratum, MendedSummary, MendedVariable
+from bayesmend.drawing.text import escape
 from bayesmend.graph.confidence import ArcProbabilities
 from bayesmend.learning.mechanism.result import LearnedMechanism
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.sensitivity import Sensitivity
 from bayesmend.network.network import Network
 from bayesmend.network.tabulated import configurations
-from bayesmend.report.text import escape
 from bayesmend.report.words import (
     Alike,
     first_rows,

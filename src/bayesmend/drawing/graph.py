@@ -3,9 +3,9 @@
 import itertools
 from collections.abc import Mapping, Sequence
 
+from bayesmend.drawing.layout import Layout, lay_out
+from bayesmend.drawing.text import cut, escape, text_width
 from bayesmend.graph.dag import Dag
-from bayesmend.report.layout import Layout, lay_out
-from bayesmend.report.text import cut, escape, text_width
 
 __all__ = ["draw_graph"]
 
