@@ -14,16 +14,20 @@ ASAN_TESTS := tests/test_answers.py tests/test_score.py tests/data/test_csv.py t
   tests/network tests/structure tests/inference/test_posterior.py tests/learning/augment/test_bound.py
 ASAN_CHOICE := not slow and not ctrl_c and not time_limit and not in_time and not progress and not too_wide
 
-.PHONY: demo test test-slow lint format stubs dist smoke asan tsan sanitize fuzz reproduce bench bench-augment bench-em bench-tables preflight clean
+.PHONY: demo test test-slow test-browser lint format stubs dist smoke asan tsan sanitize fuzz reproduce bench bench-augment bench-em bench-tables preflight clean
 
 demo: $(VENV)/.installed
 	$(BIN)/bayesmend demo --out demo
 
 test: $(VENV)/.installed
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow and not browser"
 
 test-slow: $(VENV)/.installed
-	$(PYTEST) -m slow
+	$(PYTEST) -m "slow and not browser"
+
+# Those that find no Chromium are skipped.
+test-browser: $(VENV)/.browser
+	$(PYTEST) -m browser
 
 lint: $(VENV)/.installed $(VENV)/.lint
 	$(BIN)/ruff check .

@@ -2,7 +2,11 @@
 
 import signal
 
+import pytest
 from hypothesis import settings
+from support.browser import chromium, page, watch
+
+__all__ = ["chromium", "page", "watch"]  # fixtures for all tests
 
 # A job in the background may have been started with Ctrl-C ignored, which programs that
 # the tests start would inherit, and wait for it in vain.
@@ -12,3 +16,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # has tests and benchmarks of its own.
 settings.register_profile("bayesmend", deadline=None)
 settings.load_profile("bayesmend")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
