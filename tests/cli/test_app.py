@@ -12,6 +12,7 @@ import typer
 from support.clirunner import fails, ok, run
 
 import bayesmend
+import bayesmend.cli.app
 from bayesmend._spelling import spell, spelling
 from bayesmend.cli.app import app
 from bayesmend.data.table import IncompleteData
@@ -34,12 +35,25 @@ def test_every_command_explains_itself(command, flag):
     assert f"  {command} " in ok(flag)
 
 
+def test_the_list_of_commands_says_what_their_help_says():
+    folder = Path(bayesmend.cli.app.__file__).parent
+    files = {p.stem for p in folder.glob("*.py") if f"\ndef {p.stem}(" in p.read_text()}
+    assert {*COMMANDS, "compare"} <= files == {*bayesmend.cli.app.COMMANDS}
+    for name, line in bayesmend.cli.app.COMMANDS.items():
+        command = typer.main.get_command(app).commands[name]
+        assert command.help.splitlines()[0] == line
+
+
 def test_an_unknown_command_is_a_usage_error():
     assert "No such command 'lern'" in fails(2, "lern")
 
 
 def test_loading_the_commands_loads_nothing_heavy():
-    code = "import sys, bayesmend.cli.app; print(*sys.modules)"
+    code = (
+        "import sys, typer, bayesmend.cli.app as cli\n"
+        "list(typer.main.get_command(cli.app).commands.values())\n"
+        "print(*sys.modules)"
+    )
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )

@@ -1,43 +1,106 @@
 """The command line. Commands mirror the library and add no logic of their own.
 
-What ``import bayesmend`` does not load is not loaded here either, but inside the
-functions that need it, so that ``--help`` answers at once.
+A command is loaded when it is called, and what ``import bayesmend`` does not load is
+not loaded by the file of a command either, but inside the functions that need it:
+``--help`` answers at once.
 """
 
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from bayesmend import __version__
-from bayesmend.cli.compare import compare
-from bayesmend.cli.convert import convert
-from bayesmend.cli.demo import demo
-from bayesmend.cli.hide import hide
-from bayesmend.cli.impute import impute
-from bayesmend.cli.learn import learn
-from bayesmend.cli.multiple import multiple
-from bayesmend.cli.options import Debug, flag, spread
-from bayesmend.cli.query import query
-from bayesmend.cli.sample import sample
-from bayesmend.cli.structure import structure
-from bayesmend.cli.summary import summary
-from bayesmend.cli.terminal import Command
+from bayesmend.cli.declare import Debug, flag
 
-__all__ = ["app"]
+__all__ = ["COMMANDS", "app"]
+
+COMMANDS = {
+    "demo": "Show the main job on rows of the ASIA network.",
+    "summary": "Describe a table: variables, states and missing cells.",
+    "learn": "Learn a network from a table with missing cells, and mend the table.",
+    "compare": "Tell which method fills a table best: hide cells, fill them, and "
+    "compare.",
+    "impute": "Fill the missing cells of a table from a network or an ensemble.",
+    "multiple": "Complete a table several times, for multiple imputation.",
+    "query": "Ask a network or an ensemble for distributions, given what is known.",
+    "structure": "Learn the structure of a network from a complete table.",
+    "sample": "Draw complete rows from a network, as CSV.",
+    "hide": "Hide cells of a table, and keep the truth about them.",
+    "convert": "Write a network in another format.",
+}
+"""Each command, the function of the file of its name, and how its help begins."""
+
+_SETTINGS: dict[str, Any] = {
+    "rich_markup_mode": None,  # Rich alone would double the time of --help.
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
+
+class _Commands(Mapping[str, Any]):
+    """The commands by their names, each loaded when it is asked for."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in COMMANDS:
+            raise KeyError(name)
+        if name not in self._loaded:
+            self._loaded[name] = _load(name)
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+def _load(name: str) -> Any:
+    """Make the command of a file."""
+    from bayesmend.cli.options import spread
+    from bayesmend.cli.terminal import Command
+
+    function = getattr(import_module(f"bayesmend.cli.{name}"), name)
+    alone = typer.Typer(add_completion=False, **_SETTINGS)
+    alone.command(name, cls=Command)(spread(function))
+    return typer.main.get_command(alone)
+
+
+class _Group(TyperGroup):
+    """All commands, which are listed without being loaded."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = _Commands()  # type: ignore[assignment]
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return their names, in the order of the help."""
+        return list(COMMANDS)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write what each does, as far as a line goes."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
 
 app = typer.Typer(
     name="bayesmend",
+    cls=_Group,
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode=None,  # Rich alone would double the time of --help.
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Start with bayesmend demo; bayesmend COMMAND --help has the options.",
+    **_SETTINGS,
 )
 
 
 def _print_version(value: bool) -> None:
     if value:
+        from bayesmend import __version__
+
         typer.echo(f"bayesmend {__version__}")
         raise typer.Exit
 
@@ -56,10 +119,3 @@ def _bayesmend(
     debug: Debug = False,
 ) -> None:
     """Learn and use discrete Bayesian networks; mend tables with missing cells."""
-
-
-for command in (
-    *(demo, summary, learn, compare, impute, multiple, query),
-    *(structure, sample, hide, convert),
-):
-    app.command(cls=Command)(spread(command))

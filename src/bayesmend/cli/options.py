@@ -17,6 +17,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from bayesmend.cli.declare import Debug, flag, option, repeated
 from bayesmend.cli.folder import kept_from_others, write_folder
 from bayesmend.cli.terminal import (
     COLUMN_OPTIONS,
@@ -26,7 +27,6 @@ from bayesmend.cli.terminal import (
     hold,
     input_path,
     network_suffix,
-    remember_debug,
 )
 from bayesmend.data.states import MISSING_MARKERS, Label, quantity
 from bayesmend.data.table import IncompleteData
@@ -85,21 +85,6 @@ _learn = defaults_of(learn)
 # --- options by themselves ------------------------------------------------------------
 
 
-def option(metavar: str, help: str, *names: str, **more: Any) -> Any:
-    """Declare an option with a value; called as its parameter unless named here."""
-    return typer.Option(*names, metavar=metavar, help=help, **more)
-
-
-def repeated(metavar: str, help: str, *names: str) -> Any:
-    """Declare an option that may be given several times."""
-    return option(metavar, f"{help}; may be repeated.", *names)
-
-
-def flag(name: str, help: str, **more: Any) -> Any:
-    """Declare an option without a value."""
-    return typer.Option(name, help=help, **more)
-
-
 def empty_rows_in_words(n_rows: int) -> str:
     """Say that rows were left alone, and how they would not be."""
     rows = quantity(n_rows, "row")
@@ -142,15 +127,6 @@ Json = Annotated[bool, flag("--json", "Print one JSON object.")]
 Seed = Annotated[int | None, option("N", "Same seed, same result.", min=0)]
 Threads = Annotated[
     int, option("N", "Number of threads; 0: one per core.", "--threads", min=0)
-]
-Debug = Annotated[
-    bool,
-    flag(
-        "--debug",
-        "Show the traceback of an error.",
-        callback=remember_debug,
-        is_eager=True,
-    ),
 ]
 
 # --- sets -----------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from bayesmend._files import file_suffix, resolved
 from bayesmend._interrupts import INTERRUPTED, answered
 from bayesmend._spelling import shown, spelling
 from bayesmend._visible import tidy, visible
+from bayesmend.cli.declare import DEBUG
 from bayesmend.data.csv import TEXT_SUFFIXES
 from bayesmend.errors import (
     BayesmendError,
@@ -46,7 +47,6 @@ __all__ = [
     "note",
     "notice",
     "print_json",
-    "remember_debug",
     "say",
     "write_through",
 ]
@@ -57,7 +57,6 @@ STREAM = "-"
 COLUMN_OPTIONS = ("model", "pass-through", "drop")
 """What a column may be, each an option of its own that lists columns."""
 
-_DEBUG = "bayesmend.debug"
 _FOR_THE_SHELL = " \t\n'\"\\$`;&|<>()*?[]#~!{}"
 
 
@@ -88,7 +87,7 @@ class Command(TyperCommand):
             ):
                 raise
             sys.stderr.write(f"Error: {tidy(_sentence(error))}\n")
-            if ctx.meta.get(_DEBUG):
+            if ctx.meta.get(DEBUG):
                 traceback.print_exc()
             raise typer.Exit(1) from None
 
@@ -165,13 +164,6 @@ _held = ExitStack()
 def hold(resource: AbstractContextManager[None]) -> None:
     """Enter what is left when the command ends, however it ends."""
     _held.enter_context(resource)
-
-
-def remember_debug(ctx: typer.Context, value: bool) -> bool:
-    """Note that ``--debug`` was given, before or after the name of the command."""
-    if value:
-        ctx.meta[_DEBUG] = True
-    return value
 
 
 def notice(text: str) -> None:
