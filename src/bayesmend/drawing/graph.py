@@ -1,7 +1,7 @@
 """A network as a drawing: inline SVG."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from bayesmend.drawing.layout import Layout, lay_out
 from bayesmend.drawing.text import cut, escape, text_width
@@ -17,22 +17,29 @@ _ARROW = 8.0
 _MAX_NAME = 24
 
 
-def draw_graph(dag: Dag, n_mended: Sequence[int]) -> str:
+def draw_graph(
+    dag: Dag,
+    n_mended: Sequence[int],
+    *,
+    compelled: Collection[tuple[int, int]] | None = None,
+) -> str:
     """Draw a graph; below the name of a variable, how many of its cells were mended.
 
-    Arcs that point the other way in some equivalent graph are dashed.
+    Arcs that point the other way in some equivalent graph are dashed: all but those
+    that are `compelled`, by default those of the equivalence class of the graph.
 
     Examples
     --------
     >>> svg = draw_graph(Dag.from_arcs("ab", [("a", "b")]), [0, 3])
     >>> svg.startswith("<svg"), svg.count("<path"), "3 mended" in svg
-    (True, 3, True)
+    (True, 2, True)
     """
     names = [cut(name, _MAX_NAME) for name in dag.names]
     widths = [max(78.0, _FONT * text_width(name) + 26.0) for name in names]
     layout = lay_out(dag, widths)
     drawing = _Drawing(dag, layout, widths)
-    compelled = {(p, c) for p, c in dag.cpdag().directed}
+    if compelled is None:
+        compelled = set(dag.cpdag().directed)
     arcs = [
         drawing.arc(parent, child, is_compelled=(parent, child) in compelled)
         for child, members in enumerate(dag.parents)
@@ -46,23 +53,11 @@ def draw_graph(dag: Dag, n_mended: Sequence[int]) -> str:
             '<svg class="graph" role="img" aria-label="The network" '
             f'width="{width:.0f}" height="{height:.0f}" '
             f'viewBox="0 0 {width:.1f} {height:.1f}">',
-            _MARKERS,
             *arcs,
             *boxes,
             "</svg>",
         ]
     )
-
-
-def _marker(name: str) -> str:
-    return (
-        f'<marker id="{name}" class="{name}" viewBox="0 0 8 8" refX="0" refY="4" '
-        'markerUnits="userSpaceOnUse" markerWidth="8" markerHeight="8" orient="auto">'
-        '<path d="M0,0.5 L8,4 L0,7.5 z"/></marker>'
-    )
-
-
-_MARKERS = f"<defs>{_marker('fixed')}{_marker('either')}</defs>"
 
 
 class _Drawing:
@@ -93,7 +88,7 @@ class _Drawing:
         return _MARGIN + layer * _STEP
 
     def arc(self, parent: int, child: int, *, is_compelled: bool) -> str:
-        """Draw an arc as a curve that leaves and arrives vertically."""
+        """Draw an arc as a curve that leaves and arrives vertically, and its head."""
         arc, layer = (parent, child), self._layout.layer
         level = layer[parent]
         points = [(self._leaving[arc], self._top(level) + _HEIGHT)]
@@ -109,8 +104,12 @@ class _Drawing:
                 f"{_MARGIN + x1:.1f},{y1:.1f}"
             )
         kind = "fixed" if is_compelled else "either"
+        # A head of its own: markers have names, which pages with many drawings share.
+        x, y = _MARGIN + points[-1][0], points[-1][1]
         return (
-            f'<path class="arc {kind}" marker-end="url(#{kind})" d="{" ".join(path)}"/>'
+            f'<path class="arc {kind}" d="{" ".join(path)}"/>'
+            f'<path class="head {kind}" '
+            f'd="M{x - 3.5:.1f},{y:.1f}h7l-3.5,{_ARROW:.0f}z"/>'
         )
 
     def box(self, v: int, name: str, n_mended: int) -> str:

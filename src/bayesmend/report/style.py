@@ -54,8 +54,8 @@ summary span { color: var(--soft); font-weight: 400; }
 .graph .small { font-weight: 400; font-size: 10.5px; fill: var(--soft); }
 .arc { fill: none; stroke: var(--ink); stroke-width: 1.4; }
 .arc.either { stroke-dasharray: 5 4; stroke: var(--soft); }
-marker.fixed path { fill: var(--ink); }
-marker.either path { fill: var(--soft); }
+.head.fixed { fill: var(--ink); }
+.head.either { fill: var(--soft); }
 .chart { display: block; width: 100%; max-width: 44rem; height: auto; }
 .axis { fill: none; stroke: var(--soft); }
 .grid { stroke: var(--line); }
