@@ -10,8 +10,10 @@ from bayesmend.errors import MissingDependencyError
 __all__ = ["require"]
 
 
-def require(module: str) -> Any:
+def require(module: str, *, extra: str | None = None) -> Any:
     """Import a module of an optional package, or say how to install that.
+
+    With `extra`, the one of our own that brings it.
 
     Examples
     --------
@@ -24,5 +26,6 @@ def require(module: str) -> Any:
         return import_module(module)
     except ImportError:
         package = module.partition(".")[0]
-        msg = f"{package} is not installed. Install it with: pip install {package}"
+        wanted = package if extra is None else f"'bayesmend[{extra}]'"
+        msg = f"{package} is not installed. Install it with: pip install {wanted}"
         raise MissingDependencyError(msg) from None

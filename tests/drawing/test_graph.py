@@ -9,6 +9,8 @@ from support.page import Page
 
 import bayesmend as bm
 from bayesmend.drawing import draw_graph, lay_out
+from bayesmend.drawing.picture import ARROW, Link, Picture, links_of
+from bayesmend.drawing.svg import render_svg
 
 
 @st.composite
@@ -61,3 +63,48 @@ def test_arcs_without_a_settled_direction_are_dashed():
 def test_a_long_name_is_cut_in_the_drawing():
     svg = draw_graph(bm.Dag.from_arcs(["n" * 60]), [0])
     assert "n" * 23 + "…" in svg
+
+
+def joined(n_vars, pairs):
+    """Links in any direction, cycles and all."""
+    return [Link(a, b, has_head=(a + b) % 3 > 0) for a, b in pairs if a < n_vars > b]
+
+
+@given(
+    st.integers(1, 8),
+    st.lists(
+        st.tuples(st.integers(0, 7), st.integers(0, 7)).filter(lambda p: p[0] != p[1]),
+        unique_by=frozenset,
+    ),
+)
+def test_a_curve_leads_from_box_to_box_whatever_the_directions(n_vars, pairs):
+    links = joined(n_vars, pairs)
+    picture = Picture.of([f"v{k}" for k in range(n_vars)], links)
+    assert [curve.link for curve in picture.curves] == links
+    for curve in picture.curves:
+        tail, head = (picture.boxes[v] for v in curve.link[:2])
+        is_down = tail.top < head.top
+        x, y = curve.points[0]
+        assert y == (tail.top + tail.height if is_down else tail.top)
+        assert tail.left <= x <= tail.left + tail.width
+        x, y = curve.head[-1] if curve.link.has_head else curve.points[-1]
+        assert y == pytest.approx(head.top if is_down else head.top + head.height)
+        assert head.left <= x <= head.left + head.width
+        assert len(curve.points) % 3 == 1
+        assert all(0 <= x <= picture.width for x, _ in curve.points)
+        if curve.link.has_head:
+            assert abs(curve.head[-1][1] - curve.head[0][1]) == ARROW
+
+
+@given(dags())
+def test_arcs_point_down(dag):
+    for curve in Picture.of(dag.names, links_of(dag)).curves:
+        assert curve.head[-1][1] > curve.head[0][1]
+
+
+def test_the_edges_of_a_class_have_no_heads():
+    dag = bm.Dag.from_arcs("abcd", [("a", "c"), ("b", "c"), ("a", "d")])
+    svg = render_svg(Picture.of(dag.names, links_of(dag.cpdag())), "a <class>")
+    assert svg.count('class="arc"') == 3
+    assert svg.count('<path fill="') == 2
+    Page(svg)

@@ -1,6 +1,7 @@
 """What every format must do: read back what it wrote, and refuse the rest politely."""
 
 import gzip
+import sys
 import warnings
 from importlib import import_module
 
@@ -23,6 +24,7 @@ from bayesmend import (
 from bayesmend.errors import (
     DataError,
     FormatError,
+    MissingDependencyError,
     ParameterError,
     ProbabilityWarning,
 )
@@ -280,6 +282,32 @@ def test_dot_is_written_but_not_read(tmp_path):
     assert path.read_text().startswith('digraph {\n  "asia";')
     with pytest.raises(ParameterError, match="DOT holds the graph alone"):
         read_network(path)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"), [("svg", b"<svg "), ("png", b"\x89PNG"), ("pdf", b"%PDF")]
+)
+def test_a_picture_is_written_but_not_read(suffix, start, tmp_path):
+    if suffix != "svg":
+        pytest.importorskip("matplotlib")
+    path = tmp_path / f"net.{suffix}"
+    write_network(load_network("asia"), path)
+    first = path.read_bytes()
+    assert first.startswith(start)
+    write_network(load_network("asia"), path)
+    assert path.read_bytes() == first
+    with pytest.raises(ParameterError, match="cannot be read as a network: it is a pi"):
+        read_network(path)
+
+
+def test_svg_needs_no_package_and_png_says_which(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    network = load_network("asia")
+    write_network(network, tmp_path / "net.svg")
+    assert all(name in (tmp_path / "net.svg").read_text() for name in network.names)
+    with pytest.raises(MissingDependencyError, match=r"install 'bayesmend\[plot\]'"):
+        write_network(network, tmp_path / "net.png")
+    assert not (tmp_path / "net.png").exists()
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path):

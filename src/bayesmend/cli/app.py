@@ -28,7 +28,7 @@ COMMANDS = {
     "structure": "Learn the structure of a network from a complete table.",
     "sample": "Draw complete rows from a network, as CSV.",
     "hide": "Hide cells of a table, and keep the truth about them.",
-    "convert": "Write a network in another format.",
+    "convert": "Write a network in another format, or as a picture.",
 }
 """Each command, the function of the file of its name, and how its help begins."""
 

@@ -1,4 +1,4 @@
-"""Write a network in another format."""
+"""Write a network in another format, or as a picture."""
 
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,8 @@ def convert(
         typer.Argument(
             metavar="OUT",
             help="File to write; its suffix is the format: .bif, .xmlbif, .json, "
-            ".graphml or .dot (also .gz). - writes to stdout.",
+            ".graphml or .dot (also .gz); for a picture .svg, .png or .pdf. - writes "
+            "to stdout.",
             show_default=False,
         ),
     ],
@@ -29,7 +30,7 @@ def convert(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Write a network in another format."""
+    """Write a network in another format, or as a picture."""
     if (str(out) == STREAM) != (to is not None):
         message = "--to FORMAT goes with OUT -, and OUT - needs it."
         raise UsageError(message)

@@ -138,9 +138,7 @@ class Picture:
         layout = lay_out(Dag(tuple(names), tuple(map(tuple, parents))), widths)
         courses = _Courses(layout, widths)
         boxes = tuple(
-            Box(
-                _MARGIN + x - width / 2, courses.top(layer), width, _HEIGHT, name, note
-            )
+            Box(_MARGIN + x - width / 2, courses.top(layer), width, _HEIGHT, name, note)
             for x, width, layer, name, note in zip(
                 layout.x, widths, layout.layer, shown, below, strict=True
             )
@@ -163,7 +161,7 @@ def _downwards(link: Link, rank: Sequence[int]) -> tuple[int, int]:
 
 
 def _ranks(n_vars: int, links: Sequence[Link]) -> list[int]:
-    """Number the variables so that arcs lead upwards in number, but for cycles.
+    """Give each variable a number; arcs lead to higher ones, but for cycles.
 
     The next one is always the first of those with the fewest parents ahead.
     """

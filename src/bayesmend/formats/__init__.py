@@ -8,6 +8,8 @@ suffix                    format                                read and write
 ``.json``                 our own, keeps the types of labels    both
 ``.graphml``              GraphML with states and tables        both
 ``.dot``, ``.gv``         DOT, the graph alone, for drawing     write
+``.svg``                  a picture of the graph                write
+``.png``, ``.pdf``        the same, with the extra ``plot``     write
 ========================  ====================================  ==============
 
 Any of them may end in ``.gz``. `write_ensemble` and `read_ensemble` keep several
@@ -48,7 +50,11 @@ MODULES = {
     ".graphml": "graphml",
     ".dot": "dot",
     ".gv": "dot",
+    ".svg": "picture",
+    ".png": "picture",
+    ".pdf": "picture",
 }
+_UNREADABLE = {"dot": "DOT holds the graph alone", "picture": "it is a picture"}
 
 
 @entrance
@@ -80,10 +86,10 @@ def read_network(path: PathLike) -> Network:
     bayesmend.errors.ParameterError: no format for 'net.doc'. Use a name ending in ...
     """
     module = _module_of(path)
-    if module == "dot":
+    if module in _UNREADABLE:
         msg = (
-            f"{os.fspath(path)!r} cannot be read as a network: DOT holds the graph "
-            "alone. Write the network as BIF, XMLBIF, JSON or GraphML instead."
+            f"{os.fspath(path)!r} cannot be read as a network: {_UNREADABLE[module]}. "
+            "Write the network as BIF, XMLBIF, JSON or GraphML instead."
         )
         raise ParameterError(msg)
     source = read_source(path)
@@ -108,7 +114,9 @@ def write_network(network: Network, path: PathLike) -> None:
     ----------
     {network}
     path : str or path
-        As for :func:`read_network`, or ending in ``.dot`` or ``.gv``.
+        As for :func:`read_network`, or ending in ``.dot`` or ``.gv``, or in ``.svg``,
+        ``.png`` or ``.pdf`` for a picture, parents above children. An arc that points
+        the other way in some equivalent graph is dashed.
 
     Examples
     --------
@@ -120,9 +128,11 @@ def write_network(network: Network, path: PathLike) -> None:
     True
     """
     check_network(network)
-    module = _module_of(path)
-    text = import_module(f"bayesmend.formats.{module}").render(network)
-    write_text(path, text)
+    module = import_module(f"bayesmend.formats.{_module_of(path)}")
+    if hasattr(module, "render"):
+        write_text(path, module.render(network))
+    else:
+        module.write(network, path)
 
 
 @entrance
