@@ -5,7 +5,7 @@ import functools
 import io
 import math
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +93,9 @@ def values() -> dict[str, Any]:
     data = bm.IncompleteData.from_table(incomplete)
     dag = bm.Dag.from_arcs("abcd", [("a", "b"), ("c", "b")])
     network = bm.Network.fit(dag, complete, estimate="posterior", ess=1)
+    reduction = bm.learning.reduce_to_complete(
+        {"a": ["x", "y"] * 4, "b": ["u", "v", None, "v"] * 2}, max_parents=1
+    )
     return {
         "complete": complete,
         "incomplete": incomplete,
@@ -100,6 +103,9 @@ def values() -> dict[str, Any]:
         "dag": dag,
         "network": network,
         "result": bm.learn(data, seed=1),
+        "reasons": bm.learn_em(data, mechanism="self", restarts=0, seed=1),
+        "ensemble": bm.learn_ensemble(data, n_networks=2, classes=[2], seed=1),
+        "reduction": reduction,
         "sets": bm.structure.candidate_parents(complete, max_parents=2),
         "array": np.array([["u", "v"], ["v", None], ["u", "u"]], dtype=object),
         "constraints": bm.Constraints(forbidden=[("a", "b")]),
@@ -132,6 +138,17 @@ ASKING = {
     "unknown": ["error", "missing"],
     "allow_absent": [True, False],
 }
+# What is done many times over is asked for few times.
+REPEATED = {
+    "time_limit": [0.3, 0.6],
+    "max_memory": [1e3, 2.0**30],
+    "n_threads": [0, 1, 2],
+    "seed": [None, 1],
+}
+MECHANISM = {
+    "mechanism": ["ignore", "auto", "self", {"a": ["b"]}, {"a": "ignore"}],
+    "max_mechanism_parents": [0, 2],
+}
 HIDING = {"variables": [None, ["a"]], "seed": [1], "strict": [True, False]}
 
 Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, list[Any]]]
@@ -155,18 +172,75 @@ def calls() -> list[Call]:
     }
     s, d, g, h, i = bm.structure, bm.data, bm.graph, bm.hiding, bm.inference
     return [
-        (bm.learn, (holed,), {**SEARCH, "method": ["auto", "exact", "local", "em"]}),
+        (
+            bm.learn,
+            (holed,),
+            {
+                **SEARCH,
+                **MECHANISM,
+                "method": ["auto", "exact", "local", "em", "em-hard", "ensemble"],
+            },
+        ),
         (
             bm.learn_exact,
             (holed,),
-            {**SEARCH, "gap": [0.0, 1.0], "node_limit": [None, 5]},
+            {**SEARCH, **MECHANISM, "gap": [0.0, 1.0], "node_limit": [None, 5]},
         ),
-        (bm.learn_local, (holed,), {**SEARCH, **solvers}),
+        (bm.learn_local, (holed,), {**SEARCH, **MECHANISM, **solvers}),
         (
             bm.learn_em,
             (holed,),
-            {**LEARNING, **limit, "restarts": [0, 1], "max_iter": [2]},
+            {
+                **LEARNING,
+                **MECHANISM,
+                **limit,
+                "restarts": [0, 1],
+                "max_iter": [2],
+                "stability": [0, 2],
+            },
         ),
+        (
+            bm.learn_ensemble,
+            (holed,),
+            {
+                **LEARNING,
+                **REPEATED,
+                "n_networks": [1, 3],
+                "classes": [[], [2], [2, 3]],
+                "class_starts": [1, 2],
+                "tol": [0.0, 0.1],
+                "threshold": ["auto", 0.0, 0.5, 1.0],
+            },
+        ),
+        (
+            bm.bootstrap,
+            (holed,),
+            {
+                **LEARNING,
+                **REPEATED,
+                "n": [1, 3],
+                "method": ["auto", "exact", "local", "em", "em-hard"],
+                "restarts": [0, 1],
+            },
+        ),
+        (
+            bm.cross_validate,
+            (holed,),
+            {
+                **REPEATED,
+                "methods": [["em"], ["mode", "local"], {"net": lambda *_, **__: net}],
+                "mechanism": ["mcar", "mar", functools.partial(bm.hide_mcar, rate=0.1)],
+                "rate": [0.1, 0.5],
+                "n_repeats": [1, 2],
+            },
+        ),
+        (bm.learning.innocence, (holed,), {"n_permutations": [1, 19], "seed": [1]}),
+        (
+            bm.learning.sensitivity,
+            (v["result"], "a"),
+            {"tilt": [(-1.0, 1.0), (0, 0)], "n_tilts": [1, 3], "max_memory": [2.0**30]},
+        ),
+        (bm.learning.sensitivity, (v["reasons"], "b"), {"tilt": [(0.0, 2.0)]}),
         (
             bm.learn_structure,
             (full,),
@@ -314,12 +388,34 @@ def calls() -> list[Call]:
             (holed,),
             {"max_parents": [1], "score": ["bdeu"]},
         ),
+        (
+            bm.learning.solve_reduction,
+            (v["reduction"],),
+            {**solvers, **limit, "seed": [1], "n_threads": [0, 2]},
+        ),
+        (bm.load_network, ("asia",), {}),
+        (bm.impute, (v["ensemble"], holed), ASKING),
+        (bm.query, (v["ensemble"], "a"), {"given": [None, {"b": "x"}]}),
+        (v["ensemble"].consensus, (), {"threshold": ["auto", 0.5]}),
+        (v["ensemble"].arc_probabilities().arc, ("a", "b"), {}),
+        (v["ensemble"].arc_probabilities().arcs, (0.5,), {}),
+        (s.posterior_memory, (5,), {"n_threads": [0, 2]}),
+        (s.subsets_memory, (5,), {"through": [True, False]}),
+        (s.choose_solver, (5, 50), {}),
         (i.impute, (net, v["data"]), {"method": ["mpe"], "fill_empty_rows": [True]}),
-        (bm.report.render_report, (v["result"],), {}),
+        (
+            bm.report.render_report,
+            (v["result"],),
+            {"title": ["t"], "notes": [{"a": "b"}]},
+        ),
+        (bm.report.render_report, (v["ensemble"],), {}),
         (v["data"].to_table, (), {"fill": ["number", "interval"]}),
         (v["data"].head, (3,), {}),
         (_written, ("t.csv",), {"safe": [True, False]}),
         (_network_written, ("n.bif",), {}),
+        (_ensemble_written, (v["ensemble"], "e.json"), {}),
+        (_sets_written, (v["sets"], "s.jkl"), {}),
+        (_report_written, (v["result"], "r.html"), {"title": ["t"]}),
     ]
 
 
@@ -327,17 +423,40 @@ def _without(options: dict[str, list[Any]], name: str) -> dict[str, list[Any]]:
     return {key: each for key, each in options.items() if key != name}
 
 
-def _written(name: Any, **options: Any) -> None:
+@contextlib.contextmanager
+def _placed(name: Any) -> Iterator[Any]:
+    """Give a path in a folder of its own, where the name can be one."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, name) if isinstance(name, str) and name else name
+        yield Path(folder, name) if isinstance(name, str) and name else name
+
+
+def _written(name: Any, **options: Any) -> None:
+    with _placed(name) as path:
         values()["data"].write_csv(path, **options)
 
 
 def _network_written(name: Any) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, name) if isinstance(name, str) and name else name
+    with _placed(name) as path:
         bm.write_network(values()["network"], path)
         bm.read_network(path)
+
+
+def _ensemble_written(ensemble: Any, name: Any) -> None:
+    with _placed(name) as path:
+        bm.write_ensemble(ensemble, path)
+        bm.read_ensemble(path)
+        bm.formats.read_model(path)
+
+
+def _sets_written(sets: Any, name: Any) -> None:
+    with _placed(name) as path:
+        bm.formats.write_jkl(sets, path)
+        bm.formats.read_jkl(path)
+
+
+def _report_written(result: Any, name: Any, **options: Any) -> None:
+    with _placed(name) as path:
+        bm.report.write_report(result, path, **options)
 
 
 def prepare() -> None:

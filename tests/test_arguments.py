@@ -13,6 +13,7 @@ FULL = {"a": ["x", "x", "y", "y"], "b": ["u", "v", "v", "v"]}
 ASIA = bm.load_network("asia")
 DAG = bm.Dag.from_arcs(["a", "b"])
 SETS = bm.structure.candidate_parents(FULL)
+ENSEMBLE = bm.learn_ensemble(TABLE, n_networks=1, classes=[], seed=1)
 read = bm.IncompleteData.from_table
 
 WRONG = {
@@ -50,7 +51,11 @@ WRONG = {
     "restarts=100000000 starts of 2 cells are more than 10,000,000 cells": [
         lambda: bm.learn_local(TABLE, restarts=10**8, time_limit=1),
     ],
-    "n_vars must be an integer >= 0": [
+    "n_vars must be an integer": [
+        lambda: bm.structure.choose_solver(None, 50),
+        lambda: bm.structure.subsets_memory([5]),
+        lambda: bm.structure.subsets_memory(-1),
+        lambda: bm.structure.posterior_memory(2**70),
         lambda: Families.up_to(-1, 2),
         lambda: Families.up_to("a", 2),
     ],
@@ -94,6 +99,33 @@ WRONG = {
     ],
     r"required must be a list of .* Got array\('a'": [
         lambda: bm.Constraints(required=np.array("a")),
+    ],
+    "through must be True or False. Got 5": [
+        lambda: bm.structure.subsets_memory(5, through=5),
+    ],
+    "n_sets must be an integer >= 0. Got Ellipsis": [
+        lambda: bm.structure.choose_solver(50, ...),
+    ],
+    "threshold must be a number between 0 and 1. Got array": [
+        lambda: ENSEMBLE.consensus(np.zeros(2)),
+        lambda: bm.learn_ensemble(TABLE, threshold=np.zeros(2)),
+    ],
+    "no network named array": [lambda: bm.load_network(np.zeros(2))],
+    "reduction must be a Reduction, as reduce_to_complete returns. Got int": [
+        lambda: bm.learning.solve_reduction(5),
+    ],
+    "result must be a LearnResult, as learn returns. Got Network": [
+        lambda: bm.learning.sensitivity(ASIA, "lung"),
+        lambda: bm.report.render_report(ASIA),
+    ],
+    "title must be text. Got 5": [
+        lambda: bm.report.render_report(ENSEMBLE, title=5),
+    ],
+    "notes must be a mapping, such as": [
+        lambda: bm.report.render_report(ENSEMBLE, notes=["a"]),
+    ],
+    "parent_sets must be ParentSets, as candidate_parents returns. Got str": [
+        lambda: bm.formats.write_jkl("sets.jkl", SETS),
     ],
     "parent_sets must be ParentSets, as candidate_parents returns. Got float": [
         lambda: bm.structure.best_through(0.5),

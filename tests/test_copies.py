@@ -18,6 +18,9 @@ VALUES = {
     "weighted": bm.IncompleteData.from_table(
         {"a": ["x", None, "y"]}, weights=[1.0, 2.0, 3.0]
     ),
+    "read and hidden": bm.hide_mcar(
+        {"a": ["x", "y"] * 9, "b": ["u", "v", "u"] * 6}, 0.2, seed=1
+    ),
     "patterns": HIDDEN.data.patterns(),
     "hidden": HIDDEN,
     "answer": bm.query(NETWORK, ["lung", "bronc"], given={"smoke": "yes"}),

@@ -92,9 +92,11 @@ def test_many_variables_mean_em():
     assert result.chosen == "em: 21 variables, a proof goes up to 20"
 
 
-def test_weights_that_are_no_whole_numbers_mean_em():
-    data = IncompleteData.from_table(SMALL, weights=[1, 1, 1, 0.5, 1])
-    reason = "em: a proof needs row weights that are whole numbers"
+@pytest.mark.parametrize("weight", [0.5, 1e8])
+def test_weights_that_cannot_be_counted_mean_em(weight):
+    data = IncompleteData.from_table(SMALL, weights=[1, 1, 1, weight, 1])
+    reason = "em: a proof needs row weights that are whole numbers of at most"
+    reason += " 100,000,000 in all"
     assert learn(data, seed=1).chosen == reason
 
 

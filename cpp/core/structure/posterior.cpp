@@ -400,7 +400,7 @@ class DagProgram {
 
 double dag_average_memory(std::size_t n_vars, std::size_t n_threads) {
   const auto n = static_cast<double>(n_vars);
-  const double subsets = std::ldexp(1.0, static_cast<int>(n_vars));
+  const double subsets = std::exp2(static_cast<double>(n_vars));  // infinite beyond 1,023
   const auto threads = static_cast<double>(resolve_threads(n_threads));
   // Two tables per child, four of all subsets, and of each thread sums, masks and shares.
   return 8.0 * subsets * (n + 4.0 + 2.5 * threads);

@@ -72,7 +72,7 @@ SubsetProgram::SubsetProgram(std::size_t n_vars, std::size_t n_threads)
     : n_vars_(n_vars), half_(std::size_t{1} << (n_vars - 1)), n_threads_(n_threads) {}
 
 double SubsetProgram::memory(std::size_t n_vars, bool through) {
-  const double subsets = std::ldexp(1.0, static_cast<int>(n_vars));
+  const double subsets = std::exp2(static_cast<double>(n_vars));  // infinite beyond 1,023
   const double tables = static_cast<double>(n_vars) * subsets / 2 + subsets;
   return 8.0 * (through ? tables + subsets + subsets : tables);
 }

@@ -20,6 +20,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._copies import frozen_in_copies
 from bayesmend._files import file_suffix, is_file
 from bayesmend._limits import max_unpacked
 from bayesmend._spelling import spell
@@ -51,6 +52,7 @@ FRAME_SUFFIXES = {".parquet", ".pq", ".arrow", ".feather", ".ipc"}
 """Files that a frame library reads for us."""
 
 
+@frozen_in_copies
 @dataclass(frozen=True, slots=True, eq=False)
 class Origin:
     """What a table was, so that the same table can be given back, mended.

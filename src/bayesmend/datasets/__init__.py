@@ -47,7 +47,7 @@ def load_network(name: str) -> Network:
     Network(8 variables, 8 arcs, 18 parameters)
     """
     known = available_networks()
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         msg = f"no network named {name!r}. Available: {', '.join(known)}."
         raise ParameterError(msg)
     file = files("bayesmend.datasets").joinpath(f"{name}.bif")

@@ -26,7 +26,7 @@ from bayesmend._files import PathLike, write_text
 from bayesmend.data.states import listing
 from bayesmend.errors import DataError
 from bayesmend.formats.text import Source, read_source
-from bayesmend.structure.parents import ParentSets
+from bayesmend.structure.parents import ParentSets, check_parent_sets
 
 __all__ = ["parse", "read_jkl", "render", "write_jkl"]
 
@@ -59,6 +59,7 @@ def write_jkl(sets: ParentSets, path: PathLike) -> None:
     ...     read_jkl(f"{folder}/scores.jkl.gz") == sets
     True
     """
+    check_parent_sets(sets)
     write_text(path, render(sets))
 
 

@@ -168,7 +168,8 @@ class ArcProbabilities:
         -------
         Dag
         """
-        bar = self.threshold if threshold == "auto" else threshold
+        is_auto = isinstance(threshold, str) and threshold == "auto"
+        bar = self.threshold if is_auto else threshold
         bar = check_number("threshold", bar, least=0, most=1)
         n_vars = len(self.names)
         pairs = [

@@ -27,6 +27,7 @@ from bayesmend.graph.constraints import Constraints, ConstraintsLike
 from bayesmend.inference.engine import MAX_MEMORY
 from bayesmend.learning.augment.exact import learn_exact
 from bayesmend.learning.augment.local import EXACT_VARS, learn_local
+from bayesmend.learning.augment.problem import MOST_ROWS
 from bayesmend.learning.effort import (
     EM_RESTARTS,
     PROOF_WORK,
@@ -397,8 +398,11 @@ def _reason_against_proof(how: _How) -> str | None:
         return "a proof has no use for a solver of your own"
     if table.n_vars > EXACT_VARS:
         return f"{table.n_vars} variables, a proof goes up to {EXACT_VARS}"
-    if _has_fractions(table):
-        return "a proof needs row weights that are whole numbers"
+    if not _has_countable_rows(table):
+        return (
+            "a proof needs row weights that are whole numbers of at most "
+            f"{MOST_ROWS:,} in all"
+        )
     if not is_convex(how.common["score"]):
         return "a proof needs a score that is convex in the counts"
     rules = how.common["constraints"].rules(
@@ -424,14 +428,17 @@ def _could_be_proven(how: _How) -> bool:
     return (
         is_small
         and not has_own_solver
-        and not _has_fractions(how.table)
+        and _has_countable_rows(how.table)
         and is_convex(how.common["score"])
     )
 
 
-def _has_fractions(table: IncompleteData) -> bool:
-    """Tell whether some row weights are no whole numbers, which a proof needs."""
-    return table.weights is not None and bool((table.weights % 1 != 0).any())
+def _has_countable_rows(table: IncompleteData) -> bool:
+    """Tell whether row weights are whole numbers, and not too many for a proof."""
+    weights = table.weights
+    return weights is None or bool(
+        (weights % 1 == 0).all() and weights.sum() <= MOST_ROWS
+    )
 
 
 def _outcome_of_proof(how: _How, tried: LearnResult) -> str:

@@ -11,12 +11,13 @@ from bayesmend.data.cells import CompletedCells
 from bayesmend.data.mended import MendedSummary, compare_cells
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
+from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 from bayesmend.learning.mechanism.result import LearnedMechanism
 from bayesmend.network.network import Network
 from bayesmend.outcome import Certificate, Outcome
 
-__all__ = ["LearnResult", "Step"]
+__all__ = ["LearnResult", "Step", "check_result"]
 
 
 class Step(NamedTuple):
@@ -172,3 +173,11 @@ class LearnResult(Outcome):
             *([f"n_empty_rows={n_empty}"] if n_empty else []),
             f"method={self.method!r}",
         ]
+
+
+def check_result(value: object) -> None:
+    """Raise ``ParameterError`` unless a value is a `LearnResult`."""
+    if not isinstance(value, LearnResult):
+        kind = type(value).__name__
+        msg = f"result must be a LearnResult, as learn returns. Got {kind} instead."
+        raise ParameterError(msg)

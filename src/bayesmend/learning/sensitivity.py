@@ -25,7 +25,7 @@ from bayesmend.data.states import MISSING, Label, position_of
 from bayesmend.errors import ParameterError
 from bayesmend.inference.answers import find_marginals
 from bayesmend.inference.engine import MAX_MEMORY, Engine
-from bayesmend.learning.result import LearnResult
+from bayesmend.learning.result import LearnResult, check_result
 
 __all__ = ["Sensitivity", "sensitivity"]
 
@@ -159,6 +159,7 @@ def sensitivity(
     >>> bool((found.shares[0][:-1] < found.shares[0][1:]).all())
     True
     """
+    check_result(result)
     low, high = _check_tilt(tilt)
     check_integer("n_tilts", n_tilts, 2)
     network, data = result.network, result.completed

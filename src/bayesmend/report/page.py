@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 
+from bayesmend._checks import check_mapping, got
 from bayesmend._entrance import entrance
 from bayesmend._files import write_text
 from bayesmend.data.mended import MendedSummary
@@ -16,7 +17,7 @@ from bayesmend.drawing.text import escape
 from bayesmend.errors import ParameterError
 from bayesmend.learning.ensemble.result import Ensemble
 from bayesmend.learning.mechanism.result import LABELS
-from bayesmend.learning.result import LearnResult
+from bayesmend.learning.result import LearnResult, check_result
 from bayesmend.learning.sensitivity import sensitivity
 from bayesmend.learning.support import unsupported_in_words
 from bayesmend.report.chart import draw_trace
@@ -96,7 +97,10 @@ def render_report(
     """Return the text of the page that `write_report` writes."""
     from bayesmend import __version__
 
-    _check_result(result)
+    check_result(result)
+    _check_title(title)
+    if notes is not None:
+        check_mapping("notes", notes, "{'source': 'survey of 2021'}")
     mended = result.mended
     body = [
         _header(result, title),
@@ -137,10 +141,9 @@ def _policy() -> str:
     return "; ".join(f"{name} {source}" for name, source in rules.items())
 
 
-def _check_result(result: object) -> None:
-    if not isinstance(result, LearnResult):
-        kind = type(result).__name__
-        msg = f"result must be a LearnResult, as learn returns. Got {kind} instead."
+def _check_title(value: object) -> None:
+    if not isinstance(value, str):
+        msg = f"title must be text. {got(value)}"
         raise ParameterError(msg)
 
 
@@ -240,7 +243,7 @@ def _facts(result: LearnResult, notes: Mapping[str, str]) -> str:
     ended = stopping(result)
     if ended:
         facts["stopped by"] = ended
-    facts |= notes
+    facts |= {str(name): str(value) for name, value in notes.items()}
     items = (
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
         for name, value in facts.items()

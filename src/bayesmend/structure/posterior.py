@@ -290,6 +290,7 @@ def structure_posterior(
 @entrance
 def posterior_memory(n_vars: int, *, n_threads: int = 0) -> float:
     """Count the bytes that the exact sum over all DAGs of `n_vars` variables takes."""
+    n_vars = check_integer("n_vars", n_vars)
     return float(_core.dag_average_memory(n_vars, check_threads(n_threads)))
 
 

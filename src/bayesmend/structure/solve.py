@@ -8,7 +8,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from bayesmend._checks import check_choice, check_goes_with, check_number
+from bayesmend._checks import (
+    check_choice,
+    check_goes_with,
+    check_integer,
+    check_number,
+)
 from bayesmend._clock import Clock, Progress, available_memory
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
@@ -197,6 +202,8 @@ def choose_solver(n_vars: int, n_sets: int) -> tuple[str, str]:
     >>> choose_solver(37, 1_900)
     ('ilp', 'ilp: 37 variables, 1,900 candidate sets')
     """
+    n_vars = check_integer("n_vars", n_vars)
+    n_sets = check_integer("n_sets", n_sets)
     if n_vars <= _SUBSETS_VARS and subsets_memory(n_vars) < available_memory() / 2:
         return "subsets", f"subsets: {quantity(n_vars, 'variable')}"
     sizes = f"{n_vars:,} variables, {n_sets:,} candidate sets"

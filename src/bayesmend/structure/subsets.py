@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend._checks import check_integer
+from bayesmend._checks import check_flag, check_integer
 from bayesmend._clock import Clock, Progress, available_memory
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
@@ -106,6 +106,8 @@ def best_through(parent_sets: ParentSets, *, n_threads: int = 0) -> NDArray[np.f
 @entrance
 def subsets_memory(n_vars: int, *, through: bool = False) -> float:
     """Count the bytes that the tables for `n_vars` variables take."""
+    n_vars = check_integer("n_vars", n_vars)
+    check_flag("through", through)
     return float(_core.subsets_memory(n_vars, through))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,10 @@ from bayesmend.graph.constraints import Constraints, ParentRules
 from bayesmend.graph.dag import Dag
 from bayesmend.score import Score, core_rule, require_convex
 
-__all__ = ["PatternProblem", "program_bytes"]
+__all__ = ["MOST_ROWS", "PatternProblem", "program_bytes"]
+
+MOST_ROWS: Final = 10**8
+"""What row weights may sum to, since a search counts whole rows."""
 
 Completion = NDArray[np.uint8]
 
@@ -182,9 +185,6 @@ class PatternProblem:
         )
 
 
-_MOST_ROWS = 10**8
-
-
 def program_bytes(n_vars: int) -> float:
     """Count the bytes of the dynamic programmes of one search over all DAGs."""
     return 2.0 * 8.0 * 2.0 ** (n_vars - 1) * (n_vars + 5)
@@ -204,10 +204,10 @@ def _whole_numbers(
             "Scale or round them, or leave them out."
         )
         raise DataError(msg)
-    if (total := float(weights.sum())) > _MOST_ROWS:
+    if (total := float(weights.sum())) > MOST_ROWS:
         msg = (
             "learning by augmentation takes row weights that sum to at most "
-            f"{_MOST_ROWS:,}. Got {total:,.0f} instead. Divide them all by the same "
+            f"{MOST_ROWS:,}. Got {total:,.0f} instead. Divide them all by the same "
             f"number, or use {spell('method', 'em')}."
         )
         raise DataError(msg)

@@ -147,7 +147,7 @@ def learn_ensemble(
     ]
     check_integer("class_starts", class_starts, 1)
     check_number("tol", tol, least=0, finite=True)
-    if threshold != "auto":
+    if not (isinstance(threshold, str) and threshold == "auto"):
         check_number("threshold", threshold, least=0, most=1)
     clock = Clock(time_limit)
     known = Constraints.of(constraints)

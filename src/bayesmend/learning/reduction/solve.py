@@ -11,6 +11,7 @@ from bayesmend._clock import Clock, Progress
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
 from bayesmend.data.table import IncompleteData
+from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 from bayesmend.learning.reduction.reduction import Reduction
 from bayesmend.learning.starts import observed_shares
@@ -78,6 +79,7 @@ def solve_reduction(
     ('optimal', ['u', 'u', 'v', 'v'], -5.504)
     """
     progress = told(progress)
+    _check_reduction(reduction)
     clock, generator = Clock(time_limit), as_generator(seed)
     sets, paid = reduction.parent_sets, reduction.n_cells * reduction.penalty
     # A pair to start from: what scores less leaves some cell with two states.
@@ -112,6 +114,15 @@ def solve_reduction(
         seconds=clock.seconds,
         detail=found.detail,
     )
+
+
+def _check_reduction(value: object) -> None:
+    if not isinstance(value, Reduction):
+        msg = (
+            "reduction must be a Reduction, as reduce_to_complete returns. "
+            f"Got {type(value).__name__} instead."
+        )
+        raise ParameterError(msg)
 
 
 def _first(reduction: Reduction, seed: np.random.Generator, n_threads: int) -> Dag:
