@@ -46,6 +46,7 @@ LAYERS = [
     "structure",
     "formats",
     "learning",
+    "view",
     "report",
     "hiding",
     "validation",

@@ -4,7 +4,7 @@ from bayesmend.drawing.looks import INK, LOOKS, PAPER, SOFT, TINT
 from bayesmend.drawing.picture import FONT, SMALL, Box, Curve, Picture
 from bayesmend.drawing.text import escape
 
-__all__ = ["box_lines", "head_of", "opening", "path_of", "render_svg"]
+__all__ = ["box_lines", "head_of", "opening", "path_of", "path_of_head", "render_svg"]
 
 _FAMILY = "system-ui, 'Helvetica Neue', Arial, sans-serif"
 
@@ -62,8 +62,13 @@ def head_of(curve: Curve, look: str) -> str:
     """
     if not curve.head:
         return ""
+    return f'<path {look} d="{path_of_head(curve)}"/>'
+
+
+def path_of_head(curve: Curve) -> str:
+    """Write the outline of the head of an arc; nothing for an edge."""
     corners = "L".join(f"{x:.1f},{y:.1f}" for x, y in curve.head)
-    return f'<path {look} d="M{corners}z"/>'
+    return f"M{corners}z" if corners else ""
 
 
 def box_lines(box: Box) -> str:

@@ -3,21 +3,31 @@
 import html
 import unicodedata
 
-__all__ = ["cut", "escape", "text_width"]
+__all__ = ["cut", "escape", "printable", "text_width"]
+
+
+def printable(value: object) -> str:
+    r"""Return a value as text, control characters as a replacement sign.
+
+    Examples
+    --------
+    >>> printable("a\tb") == "a\ufffdb"
+    True
+    """
+    return "".join(
+        "\ufffd" if unicodedata.category(c) in ("Cc", "Cs") else c for c in str(value)
+    )
 
 
 def escape(value: object) -> str:
-    """Show a value as text, control characters as a replacement sign.
+    """Return a value as HTML, control characters as a replacement sign.
 
     Examples
     --------
     >>> escape('<b title="x">')
     '&lt;b title=&quot;x&quot;&gt;'
     """
-    text = "".join(
-        "\ufffd" if unicodedata.category(c) in ("Cc", "Cs") else c for c in str(value)
-    )
-    return html.escape(text)
+    return html.escape(printable(value))
 
 
 def cut(value: object, length: int) -> str:
