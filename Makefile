@@ -14,7 +14,7 @@ ASAN_TESTS := tests/test_answers.py tests/test_score.py tests/data/test_csv.py t
   tests/network tests/structure tests/inference/test_posterior.py tests/learning/augment/test_bound.py
 ASAN_CHOICE := not slow and not ctrl_c and not time_limit and not in_time and not progress and not too_wide
 
-.PHONY: demo test test-slow test-browser test-js lint lint-js format stubs dist smoke asan tsan sanitize fuzz reproduce bench bench-augment bench-em bench-tables preflight clean
+.PHONY: demo test test-slow test-browser test-js lint lint-js format stubs dist wheel smoke asan tsan sanitize fuzz reproduce bench bench-augment bench-em bench-tables preflight clean
 
 demo: $(VENV)/.installed
 	$(BIN)/bayesmend demo --out demo
@@ -64,12 +64,22 @@ dist: $(VENV)/.installed
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation $(BUILD_FLAGS) --wheel-dir dist .
 	@$(BIN)/python -c 'from scikit_build_core.build import build_sdist; build_sdist("dist")'
 
-smoke: dist
-	@for archive in dist/*.whl dist/*.tar.gz; do \
-	  rm -rf build/smoke && $(PYTHON) -m venv build/smoke \
-	  && build/smoke/bin/python -m pip install --quiet "$$archive[cli]" \
-	  && build/smoke/bin/python tests/smoke.py "$$archive" || exit 1; \
-	done
+# The Linux wheel as users get it: for every Linux with this or a later C library, installed
+# where neither a compiler nor anything else of the system is in sight.
+wheel: dist $(VENV)/.wheel
+	rm -rf build/wheelhouse build/wheel
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m auditwheel repair --wheel-dir build/wheelhouse dist/*.whl > build/wheel.log 2>&1 \
+	  || { cat build/wheel.log >&2; exit 1; }
+	mv build/wheelhouse/*.whl dist && rm dist/*-linux_*.whl
+	$(PYTHON) -m venv build/wheel
+	env -i HOME="$$HOME" PATH="$(abspath build/wheel/bin)" \
+	  build/wheel/bin/python -m pip install --quiet --only-binary :all: "$$(ls dist/*.whl)[cli]"
+	env -i PATH="$(abspath build/wheel/bin)" build/wheel/bin/python tests/smoke.py dist/*.whl
+
+smoke: wheel
+	rm -rf build/smoke && $(PYTHON) -m venv build/smoke
+	build/smoke/bin/python -m pip install --quiet "$$(ls dist/*.tar.gz)[cli]"
+	build/smoke/bin/python tests/smoke.py dist/*.tar.gz
 
 # An environment of its own, since an editable install comes before any path.
 SITE := import sysconfig; print(sysconfig.get_path("purelib"))
@@ -152,6 +162,10 @@ $(VENV)/.lint: $(VENV)/.created pyproject.toml
 # Chromium is not in any package index: Debian/Ubuntu have it as the package chromium.
 $(VENV)/.browser: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group browser
+	@touch $@
+
+$(VENV)/.wheel: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --group wheel
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.installed

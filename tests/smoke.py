@@ -1,9 +1,10 @@
 """Use an installed package as a newcomer would, outside the repository.
 
-    python tests/smoke.py dist/bayesmend-*.whl
+    python tests/smoke.py [dist/bayesmend-*.whl]
 
-Run by ``make smoke`` with the interpreter of an environment that holds nothing but what
-the archive named asks for; its contents are looked at, too.
+Run by ``make smoke``, ``make wheel`` and cibuildwheel with the interpreter of an
+environment that holds nothing but what the archive asks for. The contents of an archive
+that is named are looked at, too.
 """
 
 import subprocess
@@ -11,6 +12,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+from importlib import metadata
 from pathlib import Path, PurePosixPath
 
 NOT_FOR_USERS = {".ci", "benchmarks", "experiments", "build", "demo"}
@@ -52,13 +54,16 @@ def check_commands(version, folder):
 
 
 def main(archive):
-    version = archive.name.split("-")[1].removesuffix(".tar.gz")
-    check_contents(archive)
+    version = metadata.version("bayesmend")
+    if archive is not None:
+        assert archive.name.startswith(f"bayesmend-{version}"), archive
+        check_contents(archive)
     check_package(version)
     with tempfile.TemporaryDirectory() as folder:
         check_commands(version, Path(folder))
-    sys.stdout.write(f"{archive.name} works in an empty environment\n")
+    what = "bayesmend" if archive is None else archive.name
+    sys.stdout.write(f"{what} works in an empty environment\n")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
