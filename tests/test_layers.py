@@ -28,6 +28,7 @@ LAYERS = [
     "_columns",
     "_formulas",
     "_packages",
+    "_shown",
     "seed",
     "_progress",
     "_warn",
@@ -51,6 +52,7 @@ LAYERS = [
     "hiding",
     "validation",
     "datasets",
+    "notebook",
     "cli",
     "__main__",
 ]

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from bayesmend._shown import Shown
+
 if TYPE_CHECKING:
     from bayesmend.graph.dag import Dag
 
@@ -72,7 +74,7 @@ class Stopped(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Outcome:
+class Outcome(Shown):
     """A score with an upper bound: the part that all results share.
 
     Parameters

@@ -17,6 +17,7 @@ from bayesmend._columns import in_columns
 from bayesmend._entrance import entrance
 from bayesmend._packages import require
 from bayesmend._progress import told
+from bayesmend._shown import Shown
 from bayesmend._visible import visible
 from bayesmend.data.reading import Reading
 from bayesmend.data.states import MISSING, quantity
@@ -114,7 +115,7 @@ class MethodScore:
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Comparison:
+class Comparison(Shown):
     """Methods side by side on one table; it prints its numbers.
 
     Parameters

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesmend._formulas import as_field
+from bayesmend._shown import Shown
 from bayesmend.data.states import Label, quantity
 
 __all__ = ["CompletedCell", "CompletedCells"]
@@ -43,7 +44,7 @@ _PER_CELL = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class CompletedCells:
+class CompletedCells(Shown):
     """Every cell that was missing, table by table, in the order of rows and variables.
 
     ``cells[0]`` is one cell; a slice, positions or a mask give some of them.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayesmend._columns import in_columns
 from bayesmend._entrance import entrance
+from bayesmend._shown import Shown
 from bayesmend.data.alike import check_alike, read_alike
 from bayesmend.data.states import MISSING, Label, quantity
 from bayesmend.data.table import IncompleteData
@@ -122,7 +123,7 @@ class MendedVariable:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class MendedSummary:
+class MendedSummary(Shown):
     """Observed and mended distributions of all variables; ``str`` gives them as text.
 
     Parameters

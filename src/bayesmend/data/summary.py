@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
+from bayesmend._shown import Shown
 from bayesmend._visible import visible
 from bayesmend.data.schema import ColumnRole
 from bayesmend.data.states import MISSING, Label, listing, quantity
@@ -42,7 +43,7 @@ class MissingTogether:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Summary:
+class Summary(Shown):
     """A description of a table; ``str`` gives it as text.
 
     Parameters

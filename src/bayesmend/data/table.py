@@ -21,6 +21,7 @@ from bayesmend._entrance import entrance
 from bayesmend._files import PathLike, write_chunks
 from bayesmend._formulas import without_formulas
 from bayesmend._packages import require
+from bayesmend._shown import Shown
 from bayesmend._spelling import spell
 from bayesmend.data.csv import (
     CsvSource,
@@ -55,7 +56,7 @@ from bayesmend.errors import DataError, ParameterError
 
 @frozen_in_copies
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class IncompleteData:
+class IncompleteData(Shown):
     """A table of categorical variables, some of its cells missing.
 
     Make one with :meth:`from_table`, :meth:`from_csv` or :meth:`from_codes`.

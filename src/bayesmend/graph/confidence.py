@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bayesmend._checks import check_number
 from bayesmend._columns import in_columns
 from bayesmend._copies import frozen_in_copies
+from bayesmend._shown import Shown
 from bayesmend._visible import visible
 from bayesmend.data.states import position_of, quantity
 from bayesmend.errors import ParameterError
@@ -43,7 +44,7 @@ class ArcProbability(NamedTuple):
 
 @frozen_in_copies
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class ArcProbabilities:
+class ArcProbabilities(Shown):
     """The share of several structures that hold each arc, with Monte Carlo errors.
 
     The errors say how far the shares may be from those of endlessly many structures

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesmend._checks import check_items
+from bayesmend._shown import Shown
 from bayesmend.data.states import position_of, quantity, unknown_name
 from bayesmend.errors import CycleError, ParameterError
 from bayesmend.graph.cpdag import (
@@ -31,7 +32,7 @@ __all__ = ["Cpdag", "Dag", "check_dag"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Dag:
+class Dag(Shown):
     """A directed acyclic graph over named variables.
 
     Parameters

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayesmend._checks import check_choice, check_goes_with, check_integer
 from bayesmend._entrance import entrance
+from bayesmend._shown import Shown
 from bayesmend._spelling import spell
 from bayesmend.data.cells import CompletedCells
 from bayesmend.data.reading import Reading
@@ -52,7 +53,7 @@ _TIE = 1e-9  # relative: states this close count as equally probable
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Imputation:
+class Imputation(Shown):
     """Completed tables, and how sure each imputed cell is.
 
     Parameters

@@ -16,6 +16,7 @@ from bayesmend._checks import check_flag
 from bayesmend._columns import in_columns, show_probability
 from bayesmend._copies import frozen_in_copies
 from bayesmend._entrance import entrance
+from bayesmend._shown import Shown
 from bayesmend._spelling import spell
 from bayesmend._visible import visible
 from bayesmend.data.states import (
@@ -49,7 +50,7 @@ N_SAMPLES = 100_000
 
 @frozen_in_copies
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Answer:
+class Answer(Shown):
     """What a network says about some variables, given others; it prints its numbers.
 
     Parameters

@@ -17,6 +17,7 @@ from bayesmend._checks import check_choice, check_integer
 from bayesmend._clock import Clock, Progress
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
+from bayesmend._shown import Shown
 from bayesmend.data.reading import Reading
 from bayesmend.data.states import quantity
 from bayesmend.data.table import IncompleteData, require_rows
@@ -38,7 +39,7 @@ _METHODS = ("auto", "exact", "local", "em", "em-hard")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Bootstrap:
+class Bootstrap(Shown):
     """Structures that one method finds in bootstrap samples of a table.
 
     Parameters

@@ -22,6 +22,7 @@ from bayesmend._entrance import entrance
 from bayesmend._packages import require
 from bayesmend._progress import told
 from bayesmend._rows import offsets_of
+from bayesmend._shown import Shown
 from bayesmend._spelling import spell
 from bayesmend._warn import warn
 from bayesmend.data.reading import Reading
@@ -50,7 +51,7 @@ _START_SHARE = 0.25  # of the time limit, for the completion to start from
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class MultipleImputation:
+class MultipleImputation(Shown):
     """Completed tables, each with the network that it was drawn from.
 
     Parameters

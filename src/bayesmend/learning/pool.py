@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bayesmend._checks import check_number
 from bayesmend._columns import in_columns
 from bayesmend._entrance import entrance
+from bayesmend._shown import Shown
 from bayesmend.errors import ParameterError
 
 __all__ = ["Pooled", "pool"]
@@ -25,7 +26,7 @@ _SHOWN = 50
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Pooled:
+class Pooled(Shown):
     """Estimates pooled over completed tables; arrays have the shape of one estimate.
 
     Parameters

@@ -21,6 +21,7 @@ from bayesmend._checks import check_integer
 from bayesmend._columns import in_columns
 from bayesmend._entrance import entrance
 from bayesmend._packages import require
+from bayesmend._shown import Shown
 from bayesmend.data.states import MISSING, Label, position_of
 from bayesmend.errors import ParameterError
 from bayesmend.inference.answers import find_marginals
@@ -31,7 +32,7 @@ __all__ = ["Sensitivity", "sensitivity"]
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Sensitivity:
+class Sensitivity(Shown):
     """What tilts of the log-odds of being missing change.
 
     Parameters

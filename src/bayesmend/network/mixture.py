@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayesmend._checks import check_items
 from bayesmend._copies import frozen_in_copies
+from bayesmend._shown import Shown
 from bayesmend.data.schema import Schema
 from bayesmend.data.states import MISSING, Label, quantity
 from bayesmend.errors import DataError, ParameterError
@@ -23,7 +24,7 @@ __all__ = ["Mixture", "Model", "ModelLike", "check_model", "model_of"]
 
 @frozen_in_copies
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Mixture:
+class Mixture(Shown):
     """Networks over the same variables whose answers are averaged, with weights.
 
     `impute`, `query`, `marginals`, `log_evidence` and `draw_completions` take it in

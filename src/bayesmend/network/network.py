@@ -19,6 +19,7 @@ from bayesmend import _core
 from bayesmend._checks import check_integer, check_items
 from bayesmend._copies import frozen_in_copies
 from bayesmend._entrance import entrance
+from bayesmend._shown import Shown
 from bayesmend._spelling import spell
 from bayesmend.data.alike import read_alike
 from bayesmend.data.reading import Reading
@@ -59,7 +60,7 @@ _MOST_CELLS = 2**36  # of a table that is drawn: 64 GB
 
 @frozen_in_copies
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Network:
+class Network(Shown):
     """A discrete Bayesian network.
 
     Parameters

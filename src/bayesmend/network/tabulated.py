@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayesmend._columns import in_columns, show_probability
 from bayesmend._copies import frozen_in_copies
 from bayesmend._packages import require
+from bayesmend._shown import Shown
 from bayesmend._visible import visible
 from bayesmend.data.states import Label, quantity
 
@@ -23,7 +24,7 @@ _MAX_ROWS = 30
 
 @frozen_in_copies
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Cpt:
+class Cpt(Shown):
     """The probabilities of a variable, given its parents; it prints as a table.
 
     ``network.cpt("lung")`` and ``network["lung"]`` make one.

@@ -21,6 +21,7 @@ from bayesmend._clock import Clock, Progress, available_memory, check_threads
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
 from bayesmend._rows import offsets_of, owners_of
+from bayesmend._shown import Shown
 from bayesmend._spelling import spell
 from bayesmend._warn import warn
 from bayesmend.data.reading import Reading
@@ -82,7 +83,7 @@ class ArcProbability(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class StructurePosterior:
+class StructurePosterior(Shown):
     """Probabilities of arcs and paths over all structures, and DAGs drawn.
 
     Parameters

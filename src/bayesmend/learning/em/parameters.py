@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Clock
 from bayesmend._entrance import entrance
+from bayesmend._shown import Shown
 from bayesmend._warn import warn
 from bayesmend.data.reading import Reading
 from bayesmend.data.states import MISSING
@@ -38,7 +39,7 @@ _UNLIKE = 0.2
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ParameterFit:
+class ParameterFit(Shown):
     """Parameters found by expectation-maximisation.
 
     Parameters

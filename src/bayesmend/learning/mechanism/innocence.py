@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bayesmend._checks import check_integer
 from bayesmend._columns import in_columns, show_probability
 from bayesmend._entrance import entrance
+from bayesmend._shown import Shown
 from bayesmend.data.reading import Reading
 from bayesmend.data.table import IncompleteData, require_rows
 from bayesmend.errors import ParameterError
@@ -46,7 +47,7 @@ class Dependence(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Innocence:
+class Innocence(Shown):
     """Whether missing cells can be missing completely at random.
 
     Parameters

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._columns import in_columns
+from bayesmend._shown import Shown
 from bayesmend.data.states import Label, position_of
 
 __all__ = ["LABELS", "LearnedMechanism", "MissingCells"]
@@ -93,7 +94,7 @@ class MissingCells:
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class LearnedMechanism:
+class LearnedMechanism(Shown):
     """Why the cells of a table are missing, variable by variable.
 
     Parameters
