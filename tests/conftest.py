@@ -5,8 +5,10 @@ import signal
 import pytest
 from hypothesis import settings
 from support.browser import chromium, page, watch
+from support.lab import jupyterlab, lab
 
-__all__ = ["chromium", "page", "watch"]  # fixtures for all tests
+# Fixtures for all tests.
+__all__ = ["chromium", "jupyterlab", "lab", "page", "watch"]
 
 # A job in the background may have been started with Ctrl-C ignored, which programs that
 # the tests start would inherit, and wait for it in vain.

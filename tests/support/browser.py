@@ -52,6 +52,11 @@ class Watch:
             lambda socket: self.problems.append(f"asked the network: {socket.url}"),
         )
 
+    def judge(self):
+        """Fail a test whose page did what it must not do."""
+        if self.problems:
+            pytest.fail("\n".join(["the page is not quiet:", *self.problems]))
+
     def _read(self, message):
         if message.type in ("error", "warning"):
             self.problems.append(f"console {message.type}: {message.text}")
@@ -110,4 +115,46 @@ def page(chromium, watch) -> Iterator[object]:
     yield opened
     opened.evaluate("1")  # whatever was said until now has been heard
     context.close()
-    assert watch.problems == []
+    watch.judge()
+
+
+def contrast(locator):
+    """Return how a text stands out from what is behind it, by the measure of WCAG.
+
+    From 1 for nothing to 21 for black on white; texts should have 4.5.
+    """
+    return locator.evaluate(
+        """element => {
+            const canvas = document.createElement("canvas").getContext(
+                "2d", {willReadFrequently: true});
+            const read = colour => {
+                canvas.clearRect(0, 0, 1, 1);
+                canvas.fillStyle = colour;
+                canvas.fillRect(0, 0, 1, 1);
+                const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+                return {rgb: [r, g, b], alpha: a / 255};
+            };
+            const over = (top, alpha, under) =>
+                top.map((c, k) => alpha * c + (1 - alpha) * under[k]);
+            const light = rgb => {
+                const [r, g, b] = rgb.map(c => c / 255).map(
+                    c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+                return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+            };
+            const chain = [];
+            for (let e = element; e; e = e.parentElement) chain.unshift(e);
+            let under = [255, 255, 255], opacity = 1;
+            for (const e of chain) {
+                const style = getComputedStyle(e);
+                const {rgb, alpha} = read(style.backgroundColor);
+                under = over(rgb, alpha, under);
+                opacity *= style.opacity;
+            }
+            const style = getComputedStyle(element);
+            const isDrawn = element instanceof SVGElement;
+            const ink = read(isDrawn ? style.fill : style.color);
+            const alpha = ink.alpha * opacity * (isDrawn ? style.fillOpacity : 1);
+            const [one, two] = [light(over(ink.rgb, alpha, under)), light(under)];
+            return (Math.max(one, two) + 0.05) / (Math.min(one, two) + 0.05);
+        }"""
+    )

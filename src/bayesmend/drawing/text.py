@@ -7,20 +7,25 @@ __all__ = ["cut", "escape", "printable", "text_width"]
 
 
 def printable(value: object) -> str:
-    r"""Return a value as text, control characters as a replacement sign.
+    r"""Return a value as text; what acts on text instead becomes a replacement sign.
+
+    That is control characters, and those that turn the direction of what follows.
 
     Examples
     --------
     >>> printable("a\tb") == "a\ufffdb"
     True
     """
-    return "".join(
-        "\ufffd" if unicodedata.category(c) in ("Cc", "Cs") else c for c in str(value)
-    )
+    return "".join("\ufffd" if _is_acting(c) else c for c in str(value))
+
+
+def _is_acting(c: str) -> bool:
+    turns = "\u202a" <= c <= "\u202e" or "\u2066" <= c <= "\u2069"
+    return turns or unicodedata.category(c) in ("Cc", "Cs")
 
 
 def escape(value: object) -> str:
-    """Return a value as HTML, control characters as a replacement sign.
+    """Return a value as HTML, `printable` and nothing but text.
 
     Examples
     --------

@@ -48,7 +48,7 @@ def picture(dag: Dag, n_mended: Sequence[int] | None = None) -> str:
             "cannot tell its direction."
         )
     drawn = draw_graph(dag, counts, compelled=compelled)
-    return f'<div class="wide">{drawn}</div>{told}'
+    return f'<div class="wide picture">{drawn}</div>{told}'
 
 
 def _of_a_part(whole: Dag, part: Dag) -> str:

@@ -22,7 +22,7 @@ STYLE = """
 .bayesmend { --accent: var(--bayesmend-accent, #3f7fd0);
   --bar: var(--bayesmend-bar, rgba(66, 133, 214, .28));
   --line: rgba(128, 128, 128, .4); color: inherit; line-height: 1.4; }
-.bayesmend > p { margin: .4em 0; }
+.bayesmend > p { margin: .4em 0; unicode-bidi: isolate; }
 .bayesmend .note { opacity: .75; font-size: .9em; }
 .bayesmend .proven, .bayesmend .open, .bayesmend .alarm { border-left: 3px solid;
   padding-left: .6em; }
@@ -32,18 +32,20 @@ STYLE = """
 .bayesmend .wide { overflow: auto; max-width: 100%; max-height: 36em;
   margin: .4em 0; }
 .bayesmend table { border-collapse: collapse; margin: 0; }
-.bayesmend th, .bayesmend td { text-align: left; vertical-align: top;
+.bayesmend .wide table th, .bayesmend .wide table td { text-align: left;
+  vertical-align: top;
   padding: .25em .7em; unicode-bidi: isolate; overflow-wrap: anywhere;
   min-width: 3.5em; max-width: 34em; white-space: normal; }
-.bayesmend th { font-weight: 600; white-space: nowrap; }
-.bayesmend .n { text-align: right; font-variant-numeric: tabular-nums; }
-.bayesmend .bar { min-width: 6em; background: linear-gradient(to right, var(--bar)
-  calc(var(--p) * 100%), transparent 0); }
+.bayesmend .wide table th { font-weight: 600; white-space: nowrap; }
+.bayesmend .wide table .n { text-align: right; font-variant-numeric: tabular-nums; }
+.bayesmend .bar { min-width: 6em; background: linear-gradient(var(--bar), var(--bar))
+  left / calc(var(--p) * 100%) 78% no-repeat; }
 .bayesmend .missing { opacity: .55; font-style: italic; }
 .bayesmend .unlike { color: #d64545; font-weight: 600; }
 .bayesmend details { margin: .3em 0; }
 .bayesmend summary { cursor: pointer; }
 .bayesmend summary span { opacity: .75; }
+.bayesmend .picture { max-height: 48em; }
 .bayesmend .graph { display: block; }
 .bayesmend .graph rect { fill: currentColor; fill-opacity: .06;
   stroke: currentColor; stroke-opacity: .35; }

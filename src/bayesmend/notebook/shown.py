@@ -6,6 +6,7 @@ least certain cells, and end with how much more there is.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -37,6 +38,7 @@ from bayesmend.network.tabulated import Cpt
 from bayesmend.notebook.certainty import least_certain
 from bayesmend.notebook.picture import picture
 from bayesmend.notebook.pieces import Bar, folded, fragment, left_out, note, table
+from bayesmend.outcome import Outcome
 from bayesmend.report.tables import (
     cpt_section,
     fillings,
@@ -52,7 +54,6 @@ from bayesmend.report.words import (
     sureness,
 )
 from bayesmend.structure.posterior import StructurePosterior
-from bayesmend.structure.solution import Solution
 from bayesmend.validation import Comparison
 
 __all__ = ["as_html"]
@@ -84,12 +85,13 @@ def as_html(value: object) -> str:
 
 @as_html.register
 def _(data: IncompleteData) -> str:
-    n_cells = data.n_rows * data.n_vars
-    share = f" of {n_cells:,} ({data.n_missing / n_cells:.1%})" if n_cells else ""
+    n_cells, n_missing = data.n_rows * data.n_vars, data.n_missing
+    cells = f"{n_missing:,} of {quantity(n_cells, 'cell')} missing"
+    share = f" ({n_missing / n_cells:.1%})" if n_missing else ""
     weighted = ", rows weighted" if data.weights is not None else ""
     head = (
         f"{quantity(data.n_rows, 'row')}, {quantity(data.n_vars, 'variable')}, "
-        f"{quantity(data.n_missing, 'missing cell')}{share}{weighted}"
+        f"{cells}{share}{weighted}"
     )
     rows = []
     for v in range(min(data.n_vars, _MOST_ROWS)):
@@ -363,8 +365,11 @@ def _(found: StructurePosterior) -> str:
         ]
         for arc in arcs[:_MOST_ROWS]
     ]
+    size = quantity(len(found.names), "variable")
     return fragment(
-        repr(found), _arc_table(rows), left_out(len(arcs) - len(rows), "arc")
+        f"Arcs of all structures of {size}, by method {found.method}",
+        _arc_table(rows),
+        left_out(len(arcs) - len(rows), "arc", "they are less probable"),
     )
 
 
@@ -382,17 +387,26 @@ def _(found: Bootstrap) -> str:
 
 
 @as_html.register
-def _(solution: Solution) -> str:
-    kind = "proven" if solution.is_optimal else "open"
-    facts = [f"score {number(solution.score)}", f"solver {solution.solver}"]
-    if not solution.is_optimal:
-        facts.append(f"bound {number(solution.bound)}")
-    facts.append(f"{solution.seconds:.3g} s")
+def _(outcome: Outcome) -> str:
+    kind = "proven" if outcome.is_optimal else "open"
+    facts = [*_score(outcome), f"{outcome.seconds:.3g} s"]
     return fragment(
-        f"Structure: {_size(solution.dag)}",
-        note(f"{solution.status}; {', '.join(facts)}", kind),
-        picture(solution.dag),
+        _size(outcome.dag),
+        note(_sentence(outcome.status), kind),
+        note(", ".join(facts)),
+        picture(outcome.dag),
     )
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def _score(outcome: Outcome) -> list[str]:
+    facts = [f"score {number(outcome.score)}"]
+    if not outcome.is_optimal and math.isfinite(outcome.bound):
+        facts.append(f"bound {number(outcome.bound)}")
+    return facts
 
 
 @as_html.register
@@ -418,7 +432,7 @@ def _parts(result: LearnResult) -> list[str]:
     counts = Counter(result.cells.variables.tolist())
     mechanism = result.mechanism
     return [
-        note(f"{result.status}. {certificate(result)}", kind),
+        note(_sentence(result.status) + f" {certificate(result)}", kind),
         note(unsupported_in_words(result) or "", "alarm"),
         note(_alarms(result.mended), "alarm"),
         note(_facts(result)),
@@ -430,10 +444,7 @@ def _parts(result: LearnResult) -> list[str]:
 
 
 def _facts(result: LearnResult) -> str:
-    facts = [f"score {number(result.score)}"]
-    if not result.is_optimal and result.bound < float("inf"):
-        facts.append(f"bound {number(result.bound)}")
-    facts += [f"method {result.method}", f"{result.seconds:.3g} s"]
+    facts = [*_score(result), f"method {result.method}", f"{result.seconds:.3g} s"]
     ended = stopping(result)
     if ended:
         facts.append(f"stopped by {ended}")
