@@ -51,6 +51,7 @@ LAYERS = [
     "report",
     "hiding",
     "validation",
+    "plot",
     "datasets",
     "notebook",
     "cli",

@@ -115,16 +115,6 @@ def test_cells_may_be_hidden_in_other_ways(mechanism):
     assert bm.cross_validate(DATA, mechanism=some, **options).n_hidden <= 16
 
 
-@pytest.mark.slow
-def test_the_calibration_curve_is_drawn():
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    found = bm.cross_validate(DATA, methods={"coin": coin}, n_repeats=1, seed=1)
-    axes = found.plot()
-    assert axes.get_legend_handles_labels()[1] == ["coin"]
-    assert found.plot(axes) is axes
-
-
 def test_ctrl_c_leaves_the_repeats_that_are_done():
     with ctrl_c_after(0.3):
         found = bm.cross_validate(

@@ -19,6 +19,10 @@ ess : float or "auto", optional
     0.5 to 20 whose networks, learned quickly from three quarters of the rows, predict
     the others best; ``detail["ess"]`` tells.
 """,
+    "ax": """\
+ax : matplotlib.axes.Axes, optional
+    Where to draw; by default on a new figure of ``matplotlib.pyplot``.
+""",
     "complete_data": """\
 data : IncompleteData, frame, array, mapping or path
     A table without missing cells.

@@ -15,7 +15,6 @@ from bayesmend._checks import check_choice, check_integer, check_items, check_nu
 from bayesmend._clock import Progress
 from bayesmend._columns import in_columns
 from bayesmend._entrance import entrance
-from bayesmend._packages import require
 from bayesmend._progress import told
 from bayesmend._shown import Shown
 from bayesmend._visible import visible
@@ -155,27 +154,6 @@ class Comparison(Shown):
             "stopped": self.stopped.value,
             "methods": [method.to_dict() for method in self.methods],
         }
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the calibration curves; return the axes of matplotlib.
-
-        A curve below the diagonal is that of a method too sure of itself.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure by default.
-        """
-        if ax is None:
-            ax = require("matplotlib.pyplot").subplots()[1]
-        ax.plot([0, 1], [0, 1], color="0.7", linewidth=1, zorder=0)
-        for method in self.methods:
-            shares = np.array([share[:2] for share in method.curve])
-            ax.plot(shares[:, 0], shares[:, 1], marker="o", label=method.method)
-        ax.set_xlabel("probability of what fills a cell")
-        ax.set_ylabel("share that is right")
-        ax.legend()
-        return ax
 
     def __repr__(self) -> str:
         head = ("method", "accuracy", "log-loss", "behind", "calibration", "seconds")

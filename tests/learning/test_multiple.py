@@ -116,17 +116,11 @@ def test_weights_count_rows():
     assert quick(doubled, m=2).tables[0].weights.tolist() == [2.0] * 60
 
 
-def test_the_chains_are_compared_and_drawn():
+def test_the_chains_are_compared():
     found = quick(holed(60), m=4, n_chains=2, thin=6)
     assert found.r_hat()["arcs"] >= 1.0
     assert found.to_dict()["m"] == 4
     assert repr(found).startswith("MultipleImputation(m=4, ")
-    pytest.importorskip("matplotlib")
-    axes = found.plot_trace("bronc")
-    assert len(axes.get_lines()) == 3
-    assert axes.get_ylabel() == "bronc"
-    with pytest.raises(ParameterError, match="name must be one of"):
-        found.plot_trace("nothing")
 
 
 def test_distributions_of_tiny_counts_sum_to_one():

@@ -60,13 +60,6 @@ def test_a_table_and_plain_types_show_it(result):
     assert found.to_dict()["tilts"] == [-2, -1, 0, 1, 2]
 
 
-def test_a_plot_has_a_line_for_each_state(result):
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    ax = sensitivity(result, "smoke").plot()
-    assert len(ax.lines) == 2
-    pyplot.close("all")
-
-
 def test_what_cannot_be_tilted_is_told(result):
     with pytest.raises(DataError, match="no variable named 'smoek'"):
         sensitivity(result, "smoek")

@@ -19,7 +19,6 @@ from bayesmend import _core
 from bayesmend._checks import check_choice, check_flag, check_integer, check_number
 from bayesmend._clock import Clock, Progress, check_threads, limited_calls
 from bayesmend._entrance import entrance
-from bayesmend._packages import require
 from bayesmend._progress import told
 from bayesmend._rows import offsets_of
 from bayesmend._shown import Shown
@@ -129,26 +128,6 @@ class MultipleImputation(Shown):
             name: float(split_r_hat(values[:, self.burn_in :]))
             for name, values in self.trace.items()
         }
-
-    def plot_trace(self, name: str = "arcs", ax: Any = None) -> Any:
-        """Draw a summary over the rounds of each chain; return the axes.
-
-        Parameters
-        ----------
-        name : str, default="arcs"
-            A key of `trace`.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a figure of its own.
-        """
-        check_choice("name", name, tuple(self.trace))
-        if ax is None:
-            ax = require("matplotlib.figure").Figure(figsize=(6, 3)).subplots()
-        for number, values in enumerate(self.trace[name]):
-            ax.plot(values, linewidth=0.8, label=f"chain {number + 1}")
-        ax.axvline(self.burn_in - 0.5, color="0.6", linestyle=":")
-        ax.set_xlabel("round")
-        ax.set_ylabel(name)
-        return ax
 
     def to_dict(self) -> dict[str, Any]:
         """Return all but the tables in plain types, ready for JSON."""

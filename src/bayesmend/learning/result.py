@@ -17,14 +17,15 @@ from bayesmend.learning.mechanism.result import LearnedMechanism
 from bayesmend.network.network import Network
 from bayesmend.outcome import Certificate, Outcome
 
-__all__ = ["LearnResult", "Step", "check_result"]
+__all__ = ["LearnResult", "Step", "check_result", "comparable"]
 
 
 class Step(NamedTuple):
     """A step of a search: the score it reached, its kind, and when.
 
     Of an accepted move of augmentation the kind is ``start``, ``structure``,
-    ``completion`` or ``flip``. Of a structure of EM it is the start it came from, and
+    ``completion`` or ``flip``. Of a structure of EM it is the start it came from, or
+    ``mechanism`` where why cells are missing counts in the score, too (`comparable`);
     ``log_likelihood`` is that of what is observed, per iteration of the parameters,
     which never falls.
     """
@@ -34,6 +35,24 @@ class Step(NamedTuple):
     seconds: float
     n_arcs: int | None = None
     log_likelihood: tuple[float, ...] = ()
+
+
+def comparable(result: LearnResult) -> tuple[Step, ...]:
+    """Return the steps of a search whose score counts what that of the result counts.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> result = bm.learn_em({"a": ["x", "y"] * 9, "b": ["u", "v"] * 9}, seed=1)
+    >>> comparable(result) == result.trace
+    True
+    """
+    mechanism = result.mechanism
+    is_under = mechanism is not None and not mechanism.is_innocent
+    under = tuple(step for step in result.trace if step.kind == "mechanism")
+    if is_under and under:
+        return under
+    return tuple(step for step in result.trace if step.kind != "mechanism")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

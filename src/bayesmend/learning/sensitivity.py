@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from bayesmend._checks import check_integer
 from bayesmend._columns import in_columns
 from bayesmend._entrance import entrance
-from bayesmend._packages import require
 from bayesmend._shown import Shown
 from bayesmend.data.states import MISSING, Label, position_of
 from bayesmend.errors import ParameterError
@@ -78,30 +77,6 @@ class Sensitivity(Shown):
             "lower": self.lower.tolist(),
             "upper": self.upper.tolist(),
         }
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the shares against the tilts, the bounds as bars; needs matplotlib.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            What was drawn on, new unless given.
-        """
-        if ax is None:
-            ax = require("matplotlib.pyplot").subplots()[1]
-        for k, state in enumerate(self.states):
-            (line,) = ax.plot(self.tilts, self.shares[k], label=str(state))
-            ax.fill_between(
-                self.tilts,
-                self.lower[k],
-                self.upper[k],
-                color=line.get_color(),
-                alpha=0.1,
-            )
-        ax.set_xlabel("log-odds of being missing given the state, tilted by")
-        ax.set_ylabel(f"share of {self.variable}")
-        ax.legend()
-        return ax
 
     def __str__(self) -> str:
         tilts = [f"{tilt:+g}" for tilt in self.tilts]

@@ -17,7 +17,7 @@ from bayesmend.drawing.text import escape
 from bayesmend.errors import ParameterError
 from bayesmend.learning.ensemble.result import Ensemble
 from bayesmend.learning.mechanism.result import LABELS
-from bayesmend.learning.result import LearnResult, check_result
+from bayesmend.learning.result import LearnResult, check_result, comparable
 from bayesmend.learning.sensitivity import sensitivity
 from bayesmend.learning.support import unsupported_in_words
 from bayesmend.report.chart import draw_trace
@@ -337,7 +337,7 @@ def _reading(result: LearnResult) -> str:
 
 
 def _search(result: LearnResult) -> str:
-    trace = [entry for entry in result.trace if math.isfinite(entry.score)]
+    trace = [step for step in comparable(result) if math.isfinite(step.score)]
     if not trace:
         return ""
     chart = draw_trace(trace, result.bound, result.seconds)

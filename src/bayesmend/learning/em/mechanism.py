@@ -362,7 +362,7 @@ class MechanismSearch:
             progress=self.blind.progress,
             n_vars=self.indicators.n_vars,
         )
-        search.improve(StartPoint("restart", state.fitted.dag, state.fitted.cpts))
+        search.improve(StartPoint("mechanism", state.fitted.dag, state.fitted.cpts))
         if search.best is None:  # every other structure was too dense
             return state
         self.blind.trace += search.trace

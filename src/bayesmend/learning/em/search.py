@@ -223,7 +223,7 @@ class Search:
 
     def _climb(self, point: StartPoint) -> float:
         """Alternate parameters and structure until neither gains; return the score."""
-        if point.kind != "restart" and self._solver() == "greedy":
+        if point.kind not in ("restart", "mechanism") and self._solver() == "greedy":
             point = self._warm(point)
         dag, cpts, reached = point.dag, point.cpts, -np.inf
         for _ in range(self.max_iter):
