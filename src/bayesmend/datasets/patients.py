@@ -54,7 +54,7 @@ def make_patients(
     --------
     >>> complete, incomplete, hidden = make_patients(5, seed=1)
     >>> complete["patient"], len(complete)
-    (['P-0001', 'P-0002', 'P-0003', 'P-0004', 'P-0005'], 16)
+    (['P-0001', 'P-0002', 'P-0003', 'P-0004', 'P-0005'], 17)
     """
     rng = np.random.default_rng(seed)
     complete = _draw(n_rows, rng)
