@@ -386,13 +386,12 @@ def test_a_time_limit_is_kept_where_tables_of_all_families_take_longer(method):
         assert "hill climbing" in result.detail["note"]
 
 
-def test_more_time_is_never_worse():
+def test_no_time_limit_does_better_than_none():
     data = noise(16, 100)
-    scores = [
-        learn(data, method="local", time_limit=t, seed=1, restarts=0).score
-        for t in (0.05, 0.2, 0.8)
-    ]
-    assert scores == sorted(scores)
+    unlimited = learn(data, method="local", seed=1, restarts=0).score
+    for time_limit in (0.05, 0.2, 0.8):
+        found = learn(data, method="local", time_limit=time_limit, seed=1, restarts=0)
+        assert found.score <= unlimited
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to a process")

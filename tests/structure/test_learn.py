@@ -205,7 +205,8 @@ def test_ctrl_c_gives_the_best_so_far_in_every_phase(seconds):
 def test_progress_is_told_the_phases(asia):
     told = []
     learn_structure(asia, progress=lambda *x: told.append(x[0]))
-    assert told[0] == "candidate parent sets"
+    # On a busy machine the climb before them is told, too.
+    assert "candidate parent sets" in told
     assert told[-1] == "subsets of 8 variables"
 
 
