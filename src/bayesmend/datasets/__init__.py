@@ -73,14 +73,14 @@ def load_network(name: str) -> Network:
 
 @entrance
 def table_path(name: str = "patients") -> Path:
-    """Return where a table is that comes with the package, a CSV file with empty fields.
+    """Return where a table with empty fields is that comes with the package, as CSV.
 
     Parameters
     ----------
     name : {"patients"}
-        1,000 patients of an invented registry: numbers, labels, an identifier, dates and
-        remarks. Smokers left a question open more often than others, and one of three
-        visits did not measure cholesterol.
+        1,000 patients of an invented registry: numbers, labels, an identifier, dates
+        and remarks. Smokers left a question open more often than others, and one of
+        three visits did not measure cholesterol.
 
     Returns
     -------
