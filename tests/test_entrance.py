@@ -248,16 +248,18 @@ def test_a_bar_shows_what_is_known(monkeypatch, news, limit, line):
     assert stream.getvalue() == f"\r\x1b[K{line}\r\x1b[K"
 
 
-def test_a_notebook_shows_a_line_that_is_written_over(monkeypatch, impatient):
-    seen = []
+def test_a_notebook_shows_a_bar_that_is_written_over(monkeypatch, impatient):
+    seen, drawn = [], []
 
     class Handle:
         def update(self, shown, *, raw):
             seen.append(shown["text/plain"])
+            drawn.append(shown["text/html"])
 
     def display(shown, *, raw, display_id):
-        seen.append(shown["text/plain"])
-        return Handle()
+        handle = Handle()
+        handle.update(shown, raw=raw)
+        return handle
 
     shell = SimpleNamespace(kernel=object())
     ipython = SimpleNamespace(get_ipython=lambda: shell)
@@ -267,7 +269,10 @@ def test_a_notebook_shows_a_line_that_is_written_over(monkeypatch, impatient):
     _, text = stderr_of(monkeypatch, io.StringIO())
     assert text == ""
     assert seen[0].startswith("[            ] structural EM (empty), best score -")
+    assert "structural EM (empty), best score -" in drawn[0]
+    assert re.search(r'<progress [^>]*value="0\.\d{3}"></progress>', drawn[0])
     assert seen[-1] == ""
+    assert drawn[-1] == '<div style="display: none"></div>'
     seen.clear()
     shell.kernel = None  # IPython in a terminal is a terminal
     assert stderr_of(monkeypatch, io.StringIO())[1] == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 import math
 import shutil
@@ -39,7 +40,9 @@ _is_at_work: ContextVar[bool] = ContextVar("_is_at_work", default=False)
 class _Screen(Protocol):
     pause: float
 
-    def show(self, text: str) -> None: ...
+    def show(self, text: str, short: str, done: float | None) -> None:
+        """Show the share done beside a text, or a short one where that is too long."""
+
     def clear(self) -> None: ...
 
 
@@ -48,8 +51,12 @@ class _Terminal:
 
     pause = _ON_TERMINAL
 
-    def show(self, text: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{text}")
+    def show(self, text: str, short: str, done: float | None) -> None:
+        width = shutil.get_terminal_size().columns - 1
+        line = f"{_bar(done)}{text}"
+        if len(line) > width:
+            line = f"{_bar(done)}{short}"[:width]
+        sys.stderr.write(f"\r\x1b[K{line}")
         sys.stderr.flush()
 
     def clear(self) -> None:
@@ -58,24 +65,49 @@ class _Terminal:
 
 
 class _Notebook:
-    """A line among the outputs of a notebook's cell, which is written over."""
+    """A bar among the outputs of a notebook's cell, in its colours."""
 
     pause = _IN_NOTEBOOK
 
     def __init__(self) -> None:
         self._handle: Any = None
 
-    def show(self, text: str) -> None:
-        display = import_module("IPython.display").display
-        shown = {"text/plain": text}
+    def show(self, text: str, short: str, done: float | None) -> None:
+        del short  # lines are broken
+        self._put(f"{_bar(done)}{text}", f"{_bar_as_html(done)} {html.escape(text)}")
+
+    def clear(self) -> None:
+        if self._handle is not None:
+            self._put("", "")
+
+    def _put(self, text: str, markup: str) -> None:
+        # What is empty takes no room; an output cannot be taken back.
+        shown = {
+            "text/plain": text,
+            "text/html": f'<div style="{_LINE if markup else _GONE}">{markup}</div>',
+        }
         if self._handle is None:
+            display = import_module("IPython.display").display
             self._handle = display(shown, raw=True, display_id=True)
         else:
             self._handle.update(shown, raw=True)
 
-    def clear(self) -> None:
-        if self._handle is not None:
-            self._handle.update({"text/plain": ""}, raw=True)
+
+# Digits of one width keep the line from shaking.
+_LINE = "font-size: 13px; font-variant-numeric: tabular-nums; opacity: .85"
+_GONE = "display: none"
+
+
+def _bar_as_html(share: float | None) -> str:
+    """Draw the share that is done, or a bar that moves.
+
+    Examples
+    --------
+    >>> _bar_as_html(0.5)
+    '<progress style="width: 12em" value="0.500"></progress>'
+    """
+    value = "" if share is None else f' value="{min(max(share, 0.0), 1.0):.3f}"'
+    return f'<progress style="width: 12em"{value}></progress>'
 
 
 class _Log:
@@ -83,8 +115,9 @@ class _Log:
 
     pause = _IN_LOG
 
-    def show(self, text: str) -> None:
-        sys.stderr.write(f"{text}\n")
+    def show(self, text: str, short: str, done: float | None) -> None:
+        del short
+        sys.stderr.write(f"{_bar(done)}{text}\n")
         sys.stderr.flush()
 
     def clear(self) -> None:
@@ -149,7 +182,11 @@ class ProgressBar:
             return
         self._next = now + self._screen.pause
         self._is_visible = True  # before it is: Ctrl-C may come at any moment
-        self._screen.show(self._line(what, score, seconds, bound, share))
+        if self._limit is not None:
+            share = max(share or 0.0, min(seconds / self._limit, 1.0))
+        numbers = self._numbers(score, seconds, bound, share)
+        short = what.partition(":")[0]
+        self._screen.show(f"{what}{numbers}", f"{short}{numbers}", share)
 
     def clear(self) -> None:
         """Take it off the screen, until there are further news."""
@@ -157,29 +194,17 @@ class ProgressBar:
             self._screen.clear()
             self._is_visible = False
 
-    def _line(
-        self,
-        what: str,
-        score: float,
-        seconds: float,
-        bound: float,
-        share: float | None,
+    def _numbers(
+        self, score: float, seconds: float, bound: float, share: float | None
     ) -> str:
         numbers = f", best score {score:.3f}" if math.isfinite(score) else ""
         numbers += f", bound {bound:.3f}" if math.isfinite(bound) else ""
         numbers += f", {seconds:.0f} s"
-        done = share
         if self._limit is not None:
-            done = max(share or 0.0, min(seconds / self._limit, 1.0))
             numbers += f", at most {max(self._limit - seconds, 0):.0f} s left"
         elif share is not None and 0 < share < 1 and seconds >= 1:
             numbers += f", about {seconds * (1 - share) / share:.0f} s left"
-        line = f"{_bar(done)}{what}{numbers}"
-        width = shutil.get_terminal_size().columns - 1
-        if isinstance(self._screen, _Log) or len(line) <= width:
-            return line
-        line = f"{_bar(done)}{what.partition(':')[0]}{numbers}"
-        return line[:width]
+        return numbers
 
 
 _bars: list[ProgressBar] = []

@@ -34,3 +34,36 @@ def test_text_stands_left_and_numbers_right(lab):
     assert row.locator("td").nth(0).evaluate(align) == "left"
     assert row.locator("td").nth(2).evaluate(align) == "right"
     assert row.locator("td").nth(3).evaluate(align) == "left"
+
+
+LONG = """
+found = bm.learn(data, method="exact", time_limit={limit}, seed=1)
+print("stopped:", found.stopped.value)
+"""
+
+
+def test_a_bar_moves_while_a_search_goes_on_and_leaves_nothing_behind(lab):
+    page = lab.open([FIRST + LONG.format(limit=6)])
+    lab.start_all(page)
+    bar = page.locator("progress")
+    bar.wait_for()
+    first = bar.get_attribute("value")
+    page.wait_for_function(
+        "first => document.querySelector('progress')?.value > first", arg=float(first)
+    )
+    assert "best score" in bar.locator("..").inner_text()
+    page.get_by_text("stopped: time").wait_for()
+    assert bar.count() == 0
+    outputs = page.locator(".jp-OutputArea-output")
+    assert outputs.first.bounding_box()["height"] < 12
+    assert outputs.last.inner_text().strip() == "stopped: time"
+
+
+def test_interrupting_the_kernel_keeps_the_best_so_far(lab):
+    page = lab.open([FIRST + LONG.format(limit=600), "found"])
+    lab.start_all(page)
+    page.locator("progress").wait_for()
+    page.wait_for_timeout(500)
+    lab.run(page, "notebook:interrupt-kernel")
+    page.get_by_text("stopped: interrupt").wait_for()
+    assert page.locator("progress").count() == 0
