@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Sequence
 
 from bayesmend._visible import visible
@@ -25,12 +27,20 @@ def in_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def show_probability(p: float) -> str:
+def show_probability(p: float, log: float = -math.inf) -> str:
     """Show a probability to six digits, a tiny one to three that count.
+
+    With its logarithm also one that is below all numbers.
 
     Examples
     --------
     >>> show_probability(0.25), show_probability(1.25e-7)
     ('0.250000', '1.25e-07')
+    >>> show_probability(0.0, -2000.0)
+    '2.58e-869'
     """
+    if p < sys.float_info.min and math.isfinite(log):
+        power = math.floor(log / math.log(10))
+        digits = math.exp(log - power * math.log(10))
+        return f"{digits:.2f}e{power}" if digits < 9.995 else f"1.00e{power + 1}"
     return f"{p:.6f}" if p == 0 or p >= 1e-4 else f"{p:.3g}"

@@ -120,8 +120,9 @@ def resolved(path: PathLike) -> Path:
     if target.is_symlink():
         msg = f"cannot write {str(path)!r}: it is a link that leads to itself."
         raise DataError(msg)
-    if _mode(target) and not is_file(target):
-        kind = "a folder" if is_folder(target) else "a device, a pipe or the like"
+    # The path itself: where /dev/stdout leads to a pipe, its target has no path.
+    if _mode(Path(path)) and not is_file(Path(path)):
+        kind = "a folder" if is_folder(Path(path)) else "a device, a pipe or the like"
         msg = f"cannot write {str(path)!r}: it is {kind}. Name a file."
         raise DataError(msg)
     return target

@@ -84,6 +84,20 @@ def test_complete_evidence_leaves_its_probability():
     assert answer.log_probability == pytest.approx(asia.log_likelihood(data)[0])
 
 
+def test_evidence_below_all_numbers_is_shown_and_not_all_of_it():
+    names = ["c", *(f"x{i}" for i in range(80))]
+    dag = bm.Dag.from_arcs(names, [("c", x) for x in names[1:]])
+    leaf = np.array([[1 - 1e-5, 1e-5], [0.5, 0.5]])
+    network = bm.Network(
+        dag, [("n", "y")] * len(names), [np.array([[1.0, 0.0]]), *[leaf] * 80]
+    )
+    answer = bm.query(network, "c", given=dict.fromkeys(names[1:], "y"))
+    assert answer.probability == 0.0
+    shown = str(answer)
+    assert shown.startswith("given x0=y, x1=y, ")
+    assert "x19=y and 60 more (probability 1.00e-400)" in shown
+
+
 def test_labels_may_differ_in_type():
     lucas = bm.load_network("lucas")
     assert all(isinstance(label, str) for label in lucas.states[0])

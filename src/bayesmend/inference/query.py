@@ -47,6 +47,8 @@ __all__ = ["N_SAMPLES", "Answer", "query"]
 N_SAMPLES = 100_000
 """For weighting, unless ``n_samples`` says."""
 
+_SHOWN = 20  # of what is given
+
 
 @frozen_in_copies
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -155,8 +157,12 @@ class Answer(Shown):
     def __repr__(self) -> str:
         lines = []
         if self.given:
-            given = ", ".join(f"{name}={state}" for name, state in self.given.items())
-            probability = show_probability(self.probability)
+            given = ", ".join(
+                f"{name}={state}" for name, state in [*self.given.items()][:_SHOWN]
+            )
+            if len(self.given) > _SHOWN:
+                given += f" and {len(self.given) - _SHOWN:,} more"
+            probability = show_probability(self.probability, self.log_probability)
             lines += [f"given {given} (probability {probability})", ""]
         lines += in_columns(self._rows())
         if self.joint is not None:
