@@ -1,6 +1,7 @@
 """Answers against slow, obvious twins: optima, bounds, certificates, inference, EM."""
 
 import math
+from collections.abc import Collection
 
 import numpy as np
 from support import oracle
@@ -19,10 +20,42 @@ def prepare() -> None:
 
 
 def attempt(rng: np.random.Generator) -> str:
-    checks = (exact, exact, local, structure, candidates, inference, inference, em)
+    checks = (
+        *(exact, exact, local, reduction, structure, candidates),
+        *(posterior, inference, inference, em),
+    )
     check = checks[rng.integers(len(checks))]
     check(rng)
     return check.__name__
+
+
+class Rules:
+    """Arcs that must be or must not be, or none, and what is left to choose from."""
+
+    def __init__(self, rng: np.random.Generator, n_vars: int, max_parents: int) -> None:
+        arcs = [(a, b) for a in range(n_vars) for b in range(n_vars) if a != b]
+        is_free = rng.random() < 0.5
+        # One arc closes no cycle; with more parents than allowed it would be refused.
+        n_required = int(not is_free and arcs != [] and max_parents > 0)
+        shuffled = rng.permutation(len(arcs)).tolist()
+        self.must = {arcs[k] for k in shuffled[:n_required]}
+        self.must_not = {
+            arcs[k] for k in shuffled[n_required:] if not is_free and rng.random() < 0.2
+        }
+        self.constraints = bm.Constraints(
+            required=[(f"v{a}", f"v{b}") for a, b in sorted(self.must)],
+            forbidden=[(f"v{a}", f"v{b}") for a, b in sorted(self.must_not)],
+        )
+        self.choices = []
+        for child in range(n_vars):
+            n_must = sum(b == child for _, b in self.must)
+            n_must_not = sum(b == child for _, b in self.must_not)
+            self.choices.append((n_vars - 1 - n_must - n_must_not, n_must))
+
+    def allow(self, child: int, parents: Collection[int]) -> bool:
+        return all(a in parents for a, b in self.must if b == child) and not any(
+            (a, child) in self.must_not for a in parents
+        )
 
 
 class Pairs:
@@ -36,8 +69,14 @@ class Pairs:
         self.ess = float(rng.choice([0.1, 1.0, 5.0]))
         self.support = float(rng.choice([0.0, 0.1, 1.0]))
         self.max_parents = int(rng.integers(0, 4))
+        self.prior = str(rng.choice(["fair", "uniform"]))
+        self.rules = Rules(rng, len(self.card), self.max_parents)
+        self.score = bm.Score(
+            self.kind, ess=self.ess, prior=self.prior, support=self.support
+        )
         self.options = {
-            "score": bm.Score(self.kind, ess=self.ess, support=self.support),
+            "score": self.score,
+            "constraints": self.rules.constraints,
             "max_parents": self.max_parents,
             "seed": int(rng.integers(100)),
             "n_threads": int(rng.integers(1, 4)),
@@ -52,6 +91,9 @@ class Pairs:
             self.kind,
             self.ess,
             support=self.support,
+            prior=self.prior,
+            allowed=self.rules.allow,
+            choices=self.rules.choices,
             completed_tables=completed_tables,
         )
         return score
@@ -62,7 +104,7 @@ class Pairs:
         return sum(
             oracle.supported_score(
                 self.rows, completed, self.card, child, parents, self.kind, self.ess,
-                None, 0.0, self.support,
+                None, 0.0, self.support, self.prior, self.rules.choices[child],
             )
             for child, parents in enumerate(result.dag.parents)
         )  # fmt: skip
@@ -100,6 +142,22 @@ def _keeps_what_is_observed(pairs: Pairs, result: bm.LearnResult) -> None:
         assert all(b is None or b == a for b, a in zip(before, after, strict=True))
 
 
+def reduction(rng: np.random.Generator) -> None:
+    """The best structure of the transformed problem is the best pair."""
+    pairs = Pairs(rng)
+    made = bm.learning.reduce_to_complete(
+        pairs.data,
+        score=pairs.score,
+        constraints=pairs.rules.constraints,
+        max_parents=pairs.max_parents,
+    )
+    if made.parent_sets.n_vars > 14:  # minutes, not seconds
+        return
+    result = bm.learning.solve_reduction(made, solver="subsets")
+    assert result.is_optimal
+    _close(result.score, pairs.best())
+
+
 def structure(rng: np.random.Generator) -> None:
     """Exact solvers find the best of all DAGs, and others no better one."""
     n_vars = int(rng.integers(1, 6))
@@ -123,18 +181,46 @@ def candidates(rng: np.random.Generator) -> None:
     n_vars, n_rows = int(rng.integers(1, 5)), int(rng.integers(1, 30))
     card = rng.integers(1, 4, n_vars).tolist()
     rows = np.stack([rng.integers(0, c, n_rows) for c in card], axis=1).tolist()
-    kind, limit = KINDS[rng.integers(len(KINDS))], int(rng.integers(0, 4))
+    kinds = (*KINDS, "bds")
+    kind, limit = kinds[rng.integers(len(kinds))], int(rng.integers(0, 4))
+    prior, rules = str(rng.choice(["fair", "uniform"])), Rules(rng, n_vars, limit)
     found = bm.learn_structure(
         table_of(rows, card),
         score=kind,
+        prior=prior,
+        constraints=rules.constraints,
         max_parents=limit,
         solver="subsets",
     )
 
     def family(child, parents):
-        return oracle.family_score(rows, card, child, tuple(sorted(parents)), kind)
+        if not rules.allow(child, parents):
+            return -math.inf
+        return oracle.family_score(
+            rows, card, child, tuple(sorted(parents)), kind,
+            prior=prior, choices=rules.choices[child],
+        )  # fmt: skip
 
     _close(found.score, oracle.best_dag_score(n_vars, family, limit))
+
+
+def posterior(rng: np.random.Generator) -> None:
+    """The sum over all DAGs is that of their list."""
+    n_vars, n_rows = int(rng.integers(1, 5)), int(rng.integers(1, 30))
+    card = rng.integers(1, 4, n_vars).tolist()
+    rows = np.stack([rng.integers(0, c, n_rows) for c in card], axis=1).tolist()
+    limit, prior = int(rng.integers(0, 4)), str(rng.choice(["fair", "uniform"]))
+    found = bm.structure.structure_posterior(
+        table_of(rows, card), prior=prior, max_parents=limit, n_dags=1, seed=1
+    )
+
+    def family(child, parents):
+        return oracle.family_score(rows, card, child, parents, "bdeu", prior=prior)
+
+    _, shares = oracle.dag_posterior(n_vars, family, limit)
+    arcs, paths = oracle.arc_probabilities(n_vars, shares)
+    np.testing.assert_allclose(found.arcs, arcs, atol=1e-9)
+    np.testing.assert_allclose(found.paths, paths, atol=1e-9)
 
 
 def inference(rng: np.random.Generator) -> None:
