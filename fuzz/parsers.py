@@ -12,8 +12,16 @@ from pathlib import Path
 import numpy as np
 
 import bayesmend as bm
-from bayesmend.formats import read_jkl, read_network, write_jkl, write_network
+from bayesmend.formats import (
+    read_ensemble,
+    read_jkl,
+    read_network,
+    write_ensemble,
+    write_jkl,
+    write_network,
+)
 
+ENSEMBLE = ".ensemble.json"
 NETWORKS = (".bif", ".xmlbif", ".json", ".graphml")
 TABLES = (".csv", ".tsv", ".txt")
 FRAMES = (".parquet", ".arrow", ".xlsx")
@@ -120,17 +128,23 @@ def corpus() -> dict[str, list[bytes]]:
     small = bm.Network(dag, states, cpts)
     asia = bm.load_network("asia")
     sample = bm.hide_mcar(asia.sample(12, seed=1), 0.2, seed=1).data
-    learned = bm.learn({"a": ["x", None, "y"] * 4, "n": [1.5, 2.5, None] * 4}, seed=1)
+    table = {"a": ["x", None, "y"] * 4, "n": [1.5, 2.5, None] * 4}
+    learned = bm.learn(table, seed=1)
+    reasoned = bm.learn_em(table, mechanism="self", restarts=0, seed=1)
     found: dict[str, list[bytes]] = {}
     with tempfile.TemporaryDirectory() as place:
         for suffix in NETWORKS:
-            for network in (small, asia, learned.network):
+            for network in (small, asia, learned.network, reasoned.network):
                 path = Path(place, f"n{suffix}")
                 write_network(network, path)
                 found.setdefault(suffix, []).append(path.read_bytes())
         path = Path(place, "c.jkl")
         write_jkl(bm.structure.candidate_parents(asia.sample(50, seed=1)), path)
         found[".jkl"] = [path.read_bytes()]
+        path = Path(place, f"e{ENSEMBLE}")
+        many = bm.learn_ensemble(table, n_networks=2, classes=[2], seed=1)
+        write_ensemble(many, path)
+        found[ENSEMBLE] = [path.read_bytes()]
         path = Path(place, "t.csv")
         sample.write_csv(path)
         text = path.read_bytes()
@@ -171,14 +185,14 @@ def prepare() -> None:
 
 
 def attempt(rng: np.random.Generator) -> str:
-    kinds = (*NETWORKS * 6, *[".jkl"] * 4, *TABLES * 6, *FRAMES)
+    kinds = (*NETWORKS * 6, *[".jkl", ENSEMBLE] * 4, *TABLES * 6, *FRAMES)
     suffix = kinds[rng.integers(len(kinds))]
     files = corpus()[suffix]
     content = files[rng.integers(len(files))]
     content = (
         _mutated_archive(content, rng) if suffix == ".xlsx" else mutated(content, rng)
     )
-    if suffix == ".json" and rng.random() < 0.5:
+    if suffix.endswith(".json") and rng.random() < 0.5:
         content = _mutated_json(files[rng.integers(len(files))], rng)
     if suffix not in FRAMES and rng.random() < 0.05:
         content, suffix = gzip.compress(content, 1), f"{suffix}.gz"
@@ -196,6 +210,8 @@ def reader_of(suffix: str, rng: np.random.Generator) -> Callable[[Path], object]
         return _network_and_back
     if suffix == ".jkl":
         return read_jkl
+    if suffix == ENSEMBLE:
+        return _ensemble_and_back
     options = {
         "delimiter": [None, ",", ";", "\t", "|", "x"],
         "decimal": [None, ".", ","],
@@ -230,6 +246,14 @@ def _network_and_back(path: Path) -> None:
     kept = path.with_name("again.json")
     write_network(network, kept)
     assert read_network(kept) == network
+
+
+def _ensemble_and_back(path: Path) -> None:
+    ensemble = read_ensemble(path)
+    assert abs(sum(ensemble.weights) - 1) < 1e-6
+    kept = path.with_name("again.json")
+    write_ensemble(ensemble, kept)
+    assert read_ensemble(kept) == ensemble
 
 
 def mutated(content: bytes, rng: np.random.Generator) -> bytes:
