@@ -149,6 +149,8 @@ MECHANISM = {
     "mechanism": ["ignore", "auto", "self", {"a": ["b"]}, {"a": "ignore"}],
     "max_mechanism_parents": [0, 2],
 }
+# With large numbers for these, a call is asked to go on for long.
+LIMITS = ("time_limit", "n_repeats")
 HIDING = {"variables": [None, ["a"]], "seed": [1], "strict": [True, False]}
 
 Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, list[Any]]]
@@ -396,6 +398,14 @@ def calls() -> list[Call]:
         (bm.load_network, ("asia",), {}),
         (bm.impute, (v["ensemble"], holed), ASKING),
         (bm.query, (v["ensemble"], "a"), {"given": [None, {"b": "x"}]}),
+        (bm.impute, (v["reasons"].network, holed), ASKING),
+        (bm.marginals, (v["reasons"].network, holed), {"targets": [None, "a"]}),
+        (
+            bm.query,
+            (v["reasons"].network, "a"),
+            {"given": [None, {"b": "x"}, {"missing:b": "yes"}], "joint": [True, False]},
+        ),
+        (v["reasons"].network.sample, (5,), {"seed": [1]}),
         (v["ensemble"].consensus, (), {"threshold": ["auto", 0.5]}),
         (v["ensemble"].arc_probabilities().arc, ("a", "b"), {}),
         (v["ensemble"].arc_probabilities().arcs, (0.5,), {}),
@@ -477,7 +487,7 @@ def attempt(rng: np.random.Generator) -> str:
         value = _anything(rng)
         if isinstance(place, int):
             arguments[place] = value
-        elif place != "time_limit" or not _is_long(value):
+        elif place not in LIMITS or not _is_long(value):
             chosen[place] = value
     if rng.random() < 0.02 and len(arguments) > 1:
         arguments.reverse()

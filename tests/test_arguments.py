@@ -14,6 +14,7 @@ ASIA = bm.load_network("asia")
 DAG = bm.Dag.from_arcs(["a", "b"])
 SETS = bm.structure.candidate_parents(FULL)
 ENSEMBLE = bm.learn_ensemble(TABLE, n_networks=1, classes=[], seed=1)
+REASONED = bm.learn_em(TABLE, mechanism="self", restarts=0, seed=1).network
 read = bm.IncompleteData.from_table
 
 WRONG = {
@@ -217,6 +218,25 @@ WRONG = {
     "weights must be numbers. Got ndarray instead": [
         lambda: bm.learn(TABLE, weights=np.array("a")),
     ],
+    "given must map names of variables to states. Got": [
+        lambda: bm.query(ASIA, "lung", given=np.zeros((2, 2))),
+        lambda: bm.query(ASIA, "lung", given=["smoke"]),
+        lambda: bm.query(ASIA, "lung", given=()),
+    ],
+    "n_permutations=1000000000 of 4 rows are more than 1,000,000,000 cells": [
+        lambda: bm.learning.innocence(TABLE, n_permutations=10**9),
+    ],
+    "mechanism must be 'ignore', 'self', 'auto' or a mapping": [
+        lambda: bm.learn(TABLE, mechanism=np.zeros((2, 2))),
+        lambda: bm.learn_em(TABLE, mechanism=np.zeros((2, 2))),
+    ],
+    "mechanism gives 'a' the parent array": [
+        lambda: bm.learn(TABLE, mechanism={"a": [np.zeros((2, 2))]}),
+    ],
+    "targets must be a list of names. Got 0.5": [
+        lambda: bm.query(REASONED, 0.5),
+    ],
+    r"no variable named \['a'\]": [lambda: bm.query(REASONED, [["a"]])],
     "inference must be one of": [
         lambda: bm.marginals(ASIA, {}, inference=np.ones(2), n_samples=5),
     ],

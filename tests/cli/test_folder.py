@@ -51,6 +51,27 @@ def test_a_new_folder_is_complete_or_not_there(tmp_path):
     assert out.stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
+def test_files_of_an_earlier_result_go_with_the_others_or_stay(tmp_path, monkeypatch):
+    for name in ("part-1", "part-2", "part-3", "own"):
+        (tmp_path / name).write_text("old")
+    rename, renamed = Path.rename, []
+
+    def fail_late(self, target):
+        renamed.append(target)
+        if len(renamed) == 4:  # the old and the new part-1 are through, and part-2
+            raise KeyboardInterrupt
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fail_late)
+    with pytest.raises(KeyboardInterrupt):
+        write_folder(tmp_path, {"part-1": "new"}, earlier="part-*")
+    assert names_in(tmp_path) == ["own", "part-1", "part-2", "part-3"]
+    assert {path.read_text() for path in tmp_path.iterdir()} == {"old"}
+    monkeypatch.undo()
+    write_folder(tmp_path, {"part-1": "new"}, earlier="part-*")
+    assert names_in(tmp_path) == ["own", "part-1"]
+
+
 def test_a_folder_that_is_there_keeps_its_files_when_something_fails(
     tmp_path, monkeypatch
 ):

@@ -68,3 +68,14 @@ def test_little_time_gives_fewer_tables_and_says_so(holed, tmp_path):
 def test_errors_are_spelled_in_options(holed, tmp_path):
     told = fails(1, "multiple", holed, "--out", tmp_path / "o", "--method", "order")
     assert "--method must be one of" in told
+
+
+def test_fewer_tables_leave_none_of_an_earlier_result(holed, tmp_path):
+    out = tmp_path / "out"
+    quick = ["--chains", "1", "--burn-in", "1", "--thin", "1", "--out", str(out)]
+    ok("multiple", str(holed), "--tables", "3", *quick)
+    ok("multiple", str(holed), "--tables", "2", *quick, "--force")
+    assert sorted(each.name for each in out.glob("completed-*")) == [
+        "completed-1.csv",
+        "completed-2.csv",
+    ]

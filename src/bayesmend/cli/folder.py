@@ -17,13 +17,17 @@ __all__ = ["kept_from_others", "write_folder"]
 
 
 def write_folder(
-    out: Path, contents: Mapping[str, str | Callable[[Path], None]]
+    out: Path,
+    contents: Mapping[str, str | Callable[[Path], None]],
+    *,
+    earlier: str = "",
 ) -> None:
     """Write texts, and let functions write: all of the files, or none of them.
 
     A new folder takes its name once it is complete. In one that is there already, the
     files take their names one after the other once all are complete; if that fails,
-    those from before are put back.
+    those from before are put back. Files that match `earlier` and are not written now
+    are of another result, and go.
     """
     out = Path(os.path.realpath(out))
     try:
@@ -35,7 +39,8 @@ def write_folder(
                 made.chmod(_usual_mode())
                 made.rename(out)
             else:
-                _take_names(made, out, list(contents))
+                gone = {path.name for path in out.glob(earlier)} if earlier else set()
+                _take_names(made, out, list(contents), sorted(gone - set(contents)))
     except OSError as error:
         msg = f"cannot write the files of '{out}': {error.strerror or error}."
         raise DataError(msg) from error
@@ -89,7 +94,7 @@ def _write_all(
             raise DataError(str(error).replace(str(made), str(out))) from error
 
 
-def _take_names(made: Path, out: Path, names: list[str]) -> None:
+def _take_names(made: Path, out: Path, names: list[str], gone: list[str]) -> None:
     before = made / "before"
     before.mkdir()
     try:
@@ -97,12 +102,17 @@ def _take_names(made: Path, out: Path, names: list[str]) -> None:
             if (out / name).exists():
                 (out / name).rename(before / name)
             (made / name).rename(out / name)
+        for name in gone:
+            (out / name).rename(before / name)
     except BaseException:
         for name in names:
             if (before / name).exists():
                 (before / name).replace(out / name)
             elif not (made / name).exists():
                 (out / name).unlink(missing_ok=True)
+        for name in gone:
+            if (before / name).exists():
+                (before / name).replace(out / name)
         raise
 
 

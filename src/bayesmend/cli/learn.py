@@ -154,7 +154,10 @@ def learn(
     facts = facts_of(result, own | search.to_dict() | reading.to_dict())
     notes = {"table": reading.title}
     with without_formulas(safe_csv):
-        folder.write(files_of(result, facts, missing=reading.markers, notes=notes))
+        folder.write(
+            files_of(result, facts, missing=reading.markers, notes=notes),
+            earlier=_ENSEMBLE,
+        )
     if "note" in result.detail:
         note(result.detail["note"])
     if result.n_empty_rows and not fill_empty_rows:

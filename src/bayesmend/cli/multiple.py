@@ -97,7 +97,9 @@ def multiple(
         for number, table in enumerate(found.tables)
     }
     with without_formulas(safe_csv):
-        folder.write({**files, _RESULT: json_text(facts) + "\n"})
+        folder.write(
+            {**files, _RESULT: json_text(facts) + "\n"}, earlier="completed-*.csv"
+        )
     if folder.json:
         print_json(facts)
     else:

@@ -374,10 +374,18 @@ class Folder:
         hold(kept_from_others(self.out))
         self._check_files(names)
 
-    def write(self, contents: Mapping[str, str | Callable[[Path], None]]) -> None:
-        """Write texts, and let functions write: all files, or none of them."""
+    def write(
+        self,
+        contents: Mapping[str, str | Callable[[Path], None]],
+        *,
+        earlier: str = "",
+    ) -> None:
+        """Write texts, and let functions write: all files, or none of them.
+
+        Files of an earlier result that match `earlier` do not stay among them.
+        """
         self._check_files(contents)
-        write_folder(self.out, contents)
+        write_folder(self.out, contents, earlier=earlier if self.force else "")
 
     def _check_files(self, names: Iterable[str]) -> None:
         if self.out.is_dir():

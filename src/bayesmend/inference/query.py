@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend._checks import check_flag
+from bayesmend._checks import check_flag, check_items
 from bayesmend._columns import in_columns, show_probability
 from bayesmend._copies import frozen_in_copies
 from bayesmend._entrance import entrance
@@ -259,8 +259,9 @@ def query(
     check_flag("joint", joint)
     n_samples = samples_for(inference, n_samples, N_SAMPLES)
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
-    network, targets = _with_indicators(network, targets, given or {})
-    row = _evidence(network, given or {})
+    known = _checked_evidence(given)
+    network, targets = _with_indicators(network, targets, known)
+    row = _evidence(network, known)
     names = _targets(network, targets, row)
     if joint and not names:
         joined = spell("joint", True)
@@ -301,19 +302,29 @@ def _with_indicators(
     """Add the indicators of missing cells, where one of them is named."""
     if not isinstance(network, Network) or network.mechanism is None:
         return network, targets
-    named = {targets} if isinstance(targets, str) else set(targets or ())
-    if (named | set(given)) <= set(network.names):
+    asked: list[Any] = [name for name in network.names if name not in given]
+    if isinstance(targets, str):
+        asked = [targets]
+    elif targets is not None:
+        asked = check_items("targets", targets, "names")
+    if {str(name) for name in (*asked, *given)} <= set(network.names):
         return network, targets
     if targets is None:
-        targets = [name for name in network.names if name not in given]
+        targets = asked
     return network.with_indicators(), targets
 
 
-def _evidence(network: Model, given: Any) -> NDArray[np.uint8]:
-    """Return the row of a table that holds the evidence and nothing else."""
+def _checked_evidence(given: Any) -> Mapping[str, Any]:
+    if given is None:
+        return {}
     if not isinstance(given, Mapping):
         msg = f"given must map names of variables to states. Got {given!r} instead."
         raise ParameterError(msg)
+    return given
+
+
+def _evidence(network: Model, given: Mapping[str, Any]) -> NDArray[np.uint8]:
+    """Return the row of a table that holds the evidence and nothing else."""
     row = np.full(len(network.names), MISSING, dtype=np.uint8)
     for name, label in given.items():
         variable = position_of(name, network.names)

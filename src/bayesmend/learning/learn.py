@@ -150,6 +150,7 @@ def learn(
     check_flag("fill_empty_rows", fill_empty_rows)
     check_choice("method", method, METHODS)
     check_solver(solver)
+    is_ignored = isinstance(mechanism, str) and mechanism == "ignore"
     _check_options(
         method,
         solver,
@@ -158,7 +159,7 @@ def learn(
         max_memory=max_memory,
         restarts=restarts,
         n_networks=n_networks,
-        mechanism=None if mechanism == "ignore" else mechanism,
+        mechanism=None if is_ignored else mechanism,
     )
     table = IncompleteData.from_table(data, **reading)
     require_rows(table)

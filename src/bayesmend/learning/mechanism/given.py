@@ -80,7 +80,7 @@ def _listed(parents: object) -> list[str]:
 
 
 def _check_name(name: object, names: Sequence[str], what: str) -> None:
-    if name in names:
+    if isinstance(name, str) and name in names:
         return
     if isinstance(name, str) and name.removeprefix("missing_").rstrip("_") in names:
         msg = (

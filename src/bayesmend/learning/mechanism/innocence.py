@@ -19,6 +19,7 @@ from bayesmend._checks import check_integer
 from bayesmend._columns import in_columns, show_probability
 from bayesmend._entrance import entrance
 from bayesmend._shown import Shown
+from bayesmend._spelling import spell
 from bayesmend.data.reading import Reading
 from bayesmend.data.table import IncompleteData, require_rows
 from bayesmend.errors import ParameterError
@@ -27,6 +28,7 @@ from bayesmend.seed import Seed, as_generator
 __all__ = ["Dependence", "Innocence", "innocence"]
 
 _LEVEL = 0.05
+_MOST_CELLS = 10**9  # of all permutations of one variable
 
 
 class Dependence(NamedTuple):
@@ -136,6 +138,12 @@ def innocence(
     check_integer("n_permutations", n_permutations, 1)
     table = IncompleteData.from_table(data, **reading)
     require_rows(table)
+    if n_permutations * table.n_rows > _MOST_CELLS:
+        msg = (
+            f"{spell('n_permutations', n_permutations)} of {table.n_rows:,} rows are "
+            f"more than {_MOST_CELLS:,} cells in all. Ask for fewer."
+        )
+        raise ParameterError(msg)
     if table.weights is not None:
         msg = "tests of innocence count rows, and these have weights. Repeat the rows."
         raise ParameterError(msg)
