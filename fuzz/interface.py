@@ -424,6 +424,7 @@ def calls() -> list[Call]:
         (_written, ("t.csv",), {"safe": [True, False]}),
         (_network_written, ("n.bif",), {}),
         (_ensemble_written, (v["ensemble"], "e.json"), {}),
+        (_result_written, (v["result"], "r.json"), {}),
         (_sets_written, (v["sets"], "s.jkl"), {}),
         (_report_written, (v["result"], "r.html"), {"title": ["t"]}),
     ]
@@ -456,6 +457,12 @@ def _ensemble_written(ensemble: Any, name: Any) -> None:
         bm.write_ensemble(ensemble, path)
         bm.read_ensemble(path)
         bm.formats.read_model(path)
+
+
+def _result_written(result: Any, name: Any) -> None:
+    with _placed(name) as path:
+        bm.write_result(result, path)
+        bm.read_result(path)
 
 
 def _sets_written(sets: Any, name: Any) -> None:

@@ -53,6 +53,8 @@ if TYPE_CHECKING:
         learn_ensemble,
         learn_exact,
         learn_local,
+        read_result,
+        write_result,
     )
     from bayesmend.learning.bootstrap import bootstrap
     from bayesmend.learning.learn import learn
@@ -111,6 +113,7 @@ __all__ = [
     "query",
     "read_ensemble",
     "read_network",
+    "read_result",
     "report",
     "score",
     "structural_hamming_distance",
@@ -120,6 +123,7 @@ __all__ = [
     "write_ensemble",
     "write_network",
     "write_report",
+    "write_result",
 ]
 
 
@@ -145,6 +149,8 @@ _NAMES_OF = {
         "learn_ensemble",
         "learn_exact",
         "learn_local",
+        "read_result",
+        "write_result",
     ),
     "learning.bootstrap": ("bootstrap",),
     "learning.learn": ("learn",),

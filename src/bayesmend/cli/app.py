@@ -20,6 +20,7 @@ COMMANDS = {
     "demo": "Show the main job on rows of the ASIA network.",
     "summary": "Describe a table: variables, states and missing cells.",
     "learn": "Learn a network from a table with missing cells, and mend the table.",
+    "report": "Show a saved result as a page, without learning again.",
     "compare": "Tell which method fills a table best: hide cells, fill them, and "
     "compare.",
     "impute": "Fill the missing cells of a table from a network or an ensemble.",

@@ -35,6 +35,8 @@ from bayesmend.learning.ensemble import Ensemble
 from bayesmend.learning.learn import learn as run
 from bayesmend.learning.mechanism.given import MechanismLike
 from bayesmend.learning.result import LearnResult
+from bayesmend.learning.saved import FILE as RESULT
+from bayesmend.learning.saved import saved
 from bayesmend.outcome import Stopped
 from bayesmend.report import render_report
 from bayesmend.report.reading import reading_facts
@@ -57,7 +59,8 @@ OUTPUTS = {
     "completed.csv": "the table with every missing cell of its variables filled",
     "cells.csv": "each mended cell: row (from 0), variable, state, how sure, "
     "runner_up, whether supported by an observed example",
-    "result.json": "score, bound, gap, status, arcs, options, what columns are",
+    RESULT: "score, bound, gap, status, arcs, options, what columns are; all of the "
+    "result, for read_result and report",
     "report.html": "all of this to look at in a browser",
 }
 _ENSEMBLE = "ensemble.json"
@@ -221,7 +224,7 @@ def files_of(
         "completed.csv": partial(result.completed.write_csv, missing=missing),
         "network.bif": render_bif(result.network),
         "cells.csv": result.cells.to_csv(),
-        "result.json": json_text(facts) + "\n",
+        RESULT: json_text({**facts, "saved": saved(result)}) + "\n",
         "report.html": render_report(result, notes=notes),
     }
 

@@ -16,6 +16,7 @@ from bayesmend.learning.reduction import (
     solve_reduction,
 )
 from bayesmend.learning.result import LearnResult, Step
+from bayesmend.learning.saved import read_result, write_result
 from bayesmend.learning.sensitivity import Sensitivity, sensitivity
 
 __all__ = [
@@ -43,7 +44,9 @@ __all__ = [
     "learn_exact",
     "learn_local",
     "pool",
+    "read_result",
     "reduce_to_complete",
     "sensitivity",
     "solve_reduction",
+    "write_result",
 ]

@@ -227,6 +227,7 @@ def _checked_weights(
     if not is_good or not math.isclose(array.sum(), 1.0, abs_tol=1e-6):
         msg = "weights must be numbers >= 0 that sum to 1."
         raise ParameterError(msg)
-    array /= array.sum()
+    if not math.isclose(array.sum(), 1.0, rel_tol=1e-12):  # what was is kept to the bit
+        array /= array.sum()
     array.flags.writeable = False
     return array

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import math
 import os
 from collections import Counter
@@ -18,6 +19,7 @@ from bayesmend.errors import ParameterError
 from bayesmend.learning.ensemble.result import Ensemble
 from bayesmend.learning.mechanism.result import LABELS
 from bayesmend.learning.result import LearnResult, check_result, comparable
+from bayesmend.learning.saved import saved
 from bayesmend.learning.sensitivity import sensitivity
 from bayesmend.learning.support import unsupported_in_words
 from bayesmend.report.chart import draw_trace
@@ -60,7 +62,8 @@ def write_report(
 ) -> None:
     """Write a page about a result: certificate, network, mended cells, tables, trace.
 
-    The page is one HTML file that needs no other and no connection.
+    The page is one HTML file that needs no other and no connection. `read_result`
+    reads the result back from it.
 
     Parameters
     ----------
@@ -123,8 +126,14 @@ def render_report(
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         + "\n".join(part for part in body if part)
-        + f"\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
+        + f"\n{_saved(result)}\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
+
+
+def _saved(result: LearnResult) -> str:
+    """Keep the result itself in the page, for `read_result`: data, no script."""
+    text = json.dumps(saved(result))
+    return f'<script type="application/json" id="saved">{text}</script>'
 
 
 def _policy() -> str:
