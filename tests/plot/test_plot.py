@@ -46,10 +46,12 @@ def calls(result, posterior):
     comparison = bm.cross_validate(ROWS, methods=["mode"], n_repeats=1, seed=1)
     data = bm.hide_mcar(ROWS, 0.05, seed=1).data
     multiple = bm.impute_multiple(data, m=2, n_chains=2, burn_in=2, thin=1, seed=1)
+    empty = bm.Dag.from_arcs(ASIA.names)
     return {
         "arcs": (posterior,),
         "calibration": (comparison,),
         "chains": (multiple,),
+        "difference": (bm.graph.compare_graphs(ASIA.dag, empty),),
         "mechanism": (result,),
         "missing": (data,),
         "network": (ASIA,),

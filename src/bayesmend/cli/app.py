@@ -29,6 +29,7 @@ COMMANDS = {
     "structure": "Learn the structure of a network from a complete table.",
     "sample": "Draw complete rows from a network, as CSV.",
     "hide": "Hide cells of a table, and keep the truth about them.",
+    "diff": "Tell what sets two networks apart: distance, arcs added, lost, reversed.",
     "convert": "Write a network in another format, or as a picture.",
 }
 """Each command, the function of the file of its name, and how its help begins."""

@@ -7,7 +7,8 @@ from typing import Any
 
 from bayesmend._packages import require
 from bayesmend.drawing.looks import INK, LOOKS, PAPER, SOFT, TINT
-from bayesmend.drawing.picture import FONT, SMALL, Box, Curve, Picture
+from bayesmend.drawing.picture import FONT, KEY, SMALL, Box, Curve, Key, Link, Picture
+from bayesmend.drawing.text import text_width
 
 __all__ = ["draw_on", "render_figure"]
 
@@ -22,6 +23,8 @@ def draw_on(ax: Any, picture: Picture) -> None:
         _draw_curve(ax, curve)
     for box in picture.boxes:
         _draw_box(ax, box)
+    for key in picture.keys:
+        _draw_key(ax, key)
     ax.set_xlim(0, picture.width)
     ax.set_ylim(picture.height, 0)
     ax.set_aspect("equal")
@@ -82,6 +85,15 @@ def _draw_box(ax: Any, box: Box) -> None:
         _draw_text(ax, box, box.note, 32, SMALL, SOFT, "normal")
     else:
         _draw_text(ax, box, box.name, 24, FONT, INK, "bold")
+
+
+def _draw_key(ax: Any, key: Key) -> None:
+    link = Link(0, 1, key.kind, has_head=False, width=2.0)
+    ends = ((key.left, key.top), (key.left + KEY, key.top))
+    _draw_curve(ax, Curve(link, (ends[0], *ends, ends[1])))
+    width = SMALL * text_width(key.kind) + _ROOM
+    place = Box(key.left + KEY, key.top, width, 0.0, key.kind)
+    _draw_text(ax, place, key.kind, 4, SMALL, SOFT, "normal")
 
 
 def _draw_text(

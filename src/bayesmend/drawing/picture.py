@@ -8,18 +8,33 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from bayesmend.drawing.layout import Layout, lay_out
 from bayesmend.drawing.text import cut, text_width
 from bayesmend.graph.cpdag import Cpdag
 from bayesmend.graph.dag import Dag
+from bayesmend.graph.difference import GraphDifference
 
-__all__ = ["ARROW", "FONT", "SMALL", "Box", "Curve", "Link", "Picture", "links_of"]
+__all__ = [
+    "ARROW",
+    "FONT",
+    "KEY",
+    "SMALL",
+    "Box",
+    "Curve",
+    "Key",
+    "Link",
+    "Picture",
+    "links_between",
+    "links_of",
+    "with_keys",
+]
 
 FONT, SMALL = 13.0, 10.5  # of a name, of the line below it
 ARROW, _HALF_HEAD = 8.0, 3.5
+KEY = 26.0  # of a line below a picture
 _HEIGHT = 40.0  # of a variable
 _STEP = 92.0  # from layer to layer
 _MARGIN = 6.0
@@ -75,6 +90,14 @@ class Curve(NamedTuple):
         return ((x - _HALF_HEAD, y), (x + _HALF_HEAD, y), (x, tip))
 
 
+class Key(NamedTuple):
+    """What a kind of links means: a sample of its line, and a word at its right."""
+
+    kind: str
+    left: float
+    top: float
+
+
 def links_of(
     graph: Dag | Cpdag, compelled: Collection[tuple[int, int]] | None = None
 ) -> list[Link]:
@@ -101,6 +124,30 @@ def links_of(
     ]
 
 
+def links_between(difference: GraphDifference) -> list[Link]:
+    """List the arcs of two graphs, each by what became of it.
+
+    Examples
+    --------
+    >>> from bayesmend.graph import compare_graphs
+    >>> one, two = (Dag.from_arcs("abc", [arcs]) for arcs in (("a", "b"), ("b", "c")))
+    >>> [link[:3] for link in links_between(compare_graphs(one, two))]
+    [(1, 2, 'added'), (0, 1, 'lost')]
+    """
+    place = {name: v for v, name in enumerate(difference.names)}
+    kinds = {
+        "both": difference.same,
+        "added": difference.added,
+        "lost": difference.lost,
+        "reversed": difference.reversed,
+    }
+    return [
+        Link(place[parent], place[child], kind, width=1.4 if kind == "both" else 2.0)
+        for kind, arcs in kinds.items()
+        for parent, child in arcs
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Picture:
     """Boxes and curves, and how much room they take."""
@@ -109,6 +156,7 @@ class Picture:
     curves: tuple[Curve, ...]
     width: float
     height: float
+    keys: tuple[Key, ...] = ()
 
     @classmethod
     def of(
@@ -152,6 +200,26 @@ class Picture:
             layout.width + 2 * _MARGIN,
             (layout.n_layers - 1) * _STEP + _HEIGHT + 2 * _MARGIN,
         )
+
+
+def with_keys(picture: Picture) -> Picture:
+    """Say below a picture what its kinds of links mean.
+
+    Examples
+    --------
+    >>> found = with_keys(Picture.of(["a", "b"], [Link(0, 1, "added")]))
+    >>> [key.kind for key in found.keys]
+    ['added']
+    """
+    keys: list[Key] = []
+    left, top = _MARGIN, picture.height + 14.0
+    for kind in sorted({curve.link.kind for curve in picture.curves}):
+        keys.append(Key(kind, left, top))
+        left += KEY + 26.0 + SMALL * text_width(kind)
+    if not keys:
+        return picture
+    width = max(picture.width, left)
+    return replace(picture, width=width, height=top + 14.0, keys=tuple(keys))
 
 
 def _downwards(link: Link, rank: Sequence[int]) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """Pictures of graphs as SVG: a file of its own, or a part of a page that styles it."""
 
 from bayesmend.drawing.looks import INK, LOOKS, PAPER, SOFT, TINT
-from bayesmend.drawing.picture import FONT, SMALL, Box, Curve, Picture
+from bayesmend.drawing.picture import FONT, KEY, SMALL, Box, Curve, Key, Picture
 from bayesmend.drawing.text import escape
 
 __all__ = ["box_lines", "head_of", "opening", "path_of", "path_of_head", "render_svg"]
@@ -27,6 +27,7 @@ def render_svg(picture: Picture, title: str) -> str:
             f'<rect width="100%" height="100%" fill="{PAPER}"/>',
             *map(_curve, picture.curves),
             *map(_box, picture.boxes),
+            *map(_key, picture.keys),
             "</svg>\n",
         ]
     )
@@ -86,7 +87,7 @@ _STYLE = (
     f"rect.box{{fill:{TINT};stroke:{SOFT};stroke-width:1}}"
     f"text{{font:600 {FONT:g}px {_FAMILY};text-anchor:middle;fill:{INK}}}"
     f"text.small{{font-weight:400;font-size:{SMALL:g}px;fill:{SOFT}}}"
-    "path.arc{fill:none}"
+    "text.key{text-anchor:start}path.arc{fill:none}"
 )
 
 
@@ -99,6 +100,17 @@ def _curve(curve: Curve) -> str:
         f'd="{path_of(curve)}"/>'
     )
     return line + head_of(curve, f'fill="{look.colour}"')
+
+
+def _key(key: Key) -> str:
+    look = LOOKS[key.kind]
+    dashes = f' stroke-dasharray="{" ".join(map(str, look.dashes))}"'
+    return (
+        f'<path class="arc" stroke="{look.colour}" stroke-width="2"'
+        f'{dashes if look.dashes else ""} d="M{key.left:.1f},{key.top:.1f}h{KEY:g}"/>'
+        f'<text class="small key" x="{key.left + KEY + 6:.1f}" y="{key.top + 4:.1f}">'
+        f"{escape(key.kind)}</text>"
+    )
 
 
 def _box(box: Box) -> str:

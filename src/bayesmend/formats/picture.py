@@ -2,12 +2,13 @@
 
 from bayesmend._files import PathLike, file_suffix, write_chunks, write_text
 from bayesmend.drawing.artists import render_figure
-from bayesmend.drawing.picture import Picture, links_of
+from bayesmend.drawing.picture import Picture, links_between, links_of, with_keys
 from bayesmend.drawing.svg import render_svg
 from bayesmend.errors import ParameterError
+from bayesmend.graph.difference import GraphDifference
 from bayesmend.network.network import Network
 
-__all__ = ["PICTURES", "check_picture", "write", "write_picture"]
+__all__ = ["PICTURES", "check_picture", "write", "write_difference"]
 
 PICTURES = (".svg", ".png", ".pdf")
 """Suffixes of the files that a picture is written to."""
@@ -16,10 +17,16 @@ PICTURES = (".svg", ".png", ".pdf")
 def write(network: Network, path: PathLike) -> None:
     """Write a picture of the graph of a network."""
     title = f"Network of {network.n_vars:,} variables"
-    write_picture(Picture.of(network.names, links_of(network.dag)), path, title)
+    _write(Picture.of(network.names, links_of(network.dag)), path, title)
 
 
-def write_picture(picture: Picture, path: PathLike, title: str) -> None:
+def write_difference(difference: GraphDifference, path: PathLike) -> None:
+    """Write a picture of two graphs, and of what sets them apart."""
+    picture = with_keys(Picture.of(difference.names, links_between(difference)))
+    _write(picture, path, f"Two networks at distance {difference.distance}")
+
+
+def _write(picture: Picture, path: PathLike, title: str) -> None:
     """Write a picture to a file whose suffix says how."""
     suffix = file_suffix(path)
     if suffix == ".svg":

@@ -3,6 +3,7 @@
 from bayesmend.graph.constraints import Constraints
 from bayesmend.graph.cpdag import Cpdag
 from bayesmend.graph.dag import Dag
+from bayesmend.graph.difference import GraphDifference, compare_graphs
 from bayesmend.graph.distance import (
     SkeletonScores,
     skeleton_scores,
@@ -13,7 +14,9 @@ __all__ = [
     "Constraints",
     "Cpdag",
     "Dag",
+    "GraphDifference",
     "SkeletonScores",
+    "compare_graphs",
     "skeleton_scores",
     "structural_hamming_distance",
 ]

@@ -60,7 +60,7 @@ def structural_hamming_distance(a: Dag | Cpdag, b: Dag | Cpdag) -> int:
     2
     """
     _check_same_names(a, b)
-    ours, theirs = _marks(a), _marks(b)
+    ours, theirs = marks(a), marks(b)
     return sum(
         ours.get(pair) != theirs.get(pair) for pair in ours.keys() | theirs.keys()
     )
@@ -97,7 +97,7 @@ def skeleton_scores(learned: Dag | Cpdag, truth: Dag | Cpdag) -> SkeletonScores:
     )
 
 
-def _marks(graph: Dag | Cpdag) -> dict[frozenset[str], str]:
+def marks(graph: Dag | Cpdag) -> dict[frozenset[str], str]:
     """Map each joined pair to the child of its arc, or to "" for an edge."""
     graph = graph.cpdag() if isinstance(graph, Dag) else graph
     marks = {frozenset(pair): "" for pair in graph.edges}

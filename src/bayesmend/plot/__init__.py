@@ -11,7 +11,7 @@ A method has the same colour in all of them (`colour_of`).
 """
 
 from bayesmend.plot.colours import colour_of
-from bayesmend.plot.graphs import arcs, network
+from bayesmend.plot.graphs import arcs, difference, network
 from bayesmend.plot.reasons import mechanism, sensitivity
 from bayesmend.plot.searches import calibration, chains, trace
 from bayesmend.plot.tables import missing, patterns
@@ -21,6 +21,7 @@ __all__ = [
     "calibration",
     "chains",
     "colour_of",
+    "difference",
     "mechanism",
     "missing",
     "network",

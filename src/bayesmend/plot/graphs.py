@@ -11,23 +11,52 @@ from bayesmend._checks import check_integer
 from bayesmend._entrance import entrance
 from bayesmend.data.states import quantity
 from bayesmend.drawing.artists import draw_on
-from bayesmend.drawing.picture import Link, Picture, links_of
+from bayesmend.drawing.picture import Link, Picture, links_between, links_of, with_keys
 from bayesmend.drawing.text import cut
 from bayesmend.graph.confidence import ArcProbabilities
 from bayesmend.graph.cpdag import Cpdag
 from bayesmend.graph.dag import Dag
+from bayesmend.graph.difference import GraphDifference
 from bayesmend.learning.result import LearnResult
 from bayesmend.plot.axes import SHORT, axes_of, finish, kind_error
 from bayesmend.plot.colours import SOFT, colour_of
 from bayesmend.structure.posterior import StructurePosterior
 
-__all__ = ["arcs", "network"]
+__all__ = ["arcs", "difference", "network"]
 
 _PIXELS = 96.0  # per inch
 _MOST_INCHES = 12.0
 _EITHER = {"color": SOFT, "markerfacecolor": "white", "label": "either way"}
 _THIS = {"color": colour_of("exact"), "label": "this way"}
 _THINNEST, _THICKEST = 0.6, 4.0  # lines of arcs that no network, or each, has
+
+
+@entrance
+def difference(found: GraphDifference, *, ax: Any = None) -> Any:
+    """Draw two graphs in one: what one adds to the other, loses and reverses.
+
+    Parameters
+    ----------
+    found : GraphDifference
+        What `graph.compare_graphs` returned.
+    {ax}
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        What was drawn on: arcs of both grey, added ones blue, lost ones orange and
+        dotted, reversed ones purple and dashed, as the second graph has them.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> one, two = (bm.Dag.from_arcs("ab", [arc]) for arc in (("a", "b"), ("b", "a")))
+    >>> ax = difference(bm.graph.compare_graphs(one, two))
+    """
+    if not isinstance(found, GraphDifference):
+        kind_error("found", "what graph.compare_graphs returned", found)
+    picture = Picture.of(found.names, links_between(found))
+    return _drawn(with_keys(picture), ax)
 
 
 @entrance
@@ -60,7 +89,11 @@ def network(graph: Any, *, ax: Any = None) -> Any:
     links, sure = links_of(found), _confidence_of(graph)
     if sure is not None:
         links = [_weighted(link, sure) for link in links]
-    picture = Picture.of(found.names, links, _notes(graph, found))
+    return _drawn(Picture.of(found.names, links, _notes(graph, found)), ax)
+
+
+def _drawn(picture: Picture, ax: Any) -> Any:
+    """Draw a picture, on a new figure as large as it is, within reason."""
     scale = min(1.0, _MOST_INCHES * _PIXELS / max(picture.width, picture.height))
     size = (scale * picture.width / _PIXELS, scale * picture.height / _PIXELS)
     ax = axes_of(ax, *size)
