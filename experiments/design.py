@@ -28,6 +28,7 @@ __all__ = [
     "Experiment",
     "Measure",
     "Method",
+    "Overview",
     "Place",
     "Run",
     "Setting",
@@ -208,6 +209,16 @@ class Curves:
 
 
 @dataclass(frozen=True, slots=True)
+class Overview:
+    """A small table about all settings together."""
+
+    words: str
+    """What it shows and how it was worked out."""
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Experiment:
     """A design: which tables, which methods, and how the results are laid out."""
 
@@ -231,6 +242,8 @@ class Experiment:
     """What the tables report."""
     focus: tuple[str, ...] = ()
     """Methods that the text compares with every other one."""
+    summary: Callable[[Sequence[Mapping[str, Any]]], Sequence[Overview]] | None = None
+    """Says what all raw rows together show."""
     notes: tuple[str, ...] = ()
     """What the protocol leaves open and how it was decided; printed with the table."""
     curves: Curves | None = None

@@ -1,14 +1,15 @@
 """Real tables again: one network against the mean of many, and against peers.
 
-Twenty-one public tables of 100 to 4,000 rows; a tenth of the observed cells is hidden
-completely at random and recovered. Beside the share recovered, how much a method knew:
-the log-loss of the hidden cells, and how far its probabilities are from the shares that
-come true.
+Twenty-one public tables of 100 to 4,000 rows, and samples of four networks; a tenth of
+the observed cells is hidden completely at random and recovered. Beside the share
+recovered, how much a method knew: the log-loss of the hidden cells, and how far its
+probabilities are from the shares that come true.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,16 @@ from bayesmend.inference.posterior import marginals
 from bayesmend.learning.em.learn import learn_em
 from bayesmend.learning.ensemble.learn import learn_ensemble
 from bayesmend.network.mixture import ModelLike
-from experiments.beyond.contenders import PEERS
+from experiments.beyond.calibration import (
+    N_BINS,
+    calibration,
+    calibration_error,
+    error_by_chance,
+)
+from experiments.beyond.contenders import PEERS, REFERENCE
 from experiments.beyond.measuring import LOG_LOSS
-from experiments.data import DataFolder
+from experiments.beyond.standing import summary
+from experiments.data import DataFolder, network_files
 from experiments.design import (
     ACCURACY,
     Answer,
@@ -35,13 +43,13 @@ from experiments.design import (
     Task,
 )
 from experiments.methods import MAX_PARENTS
+from experiments.peers.imputers import foretell
 
-__all__ = ["calibration_error", "design"]
+__all__ = ["design"]
 
 REPETITIONS = 10
 RATE = 0.1
 SECONDS = 60.0
-N_BINS = 10
 TABLES = {
     "breast_cancer.csv": "breast cancer",
     "bridges2.csv": "bridges",
@@ -65,12 +73,26 @@ TABLES = {
     "votes.csv": "votes",
     "zoo.csv": "zoo",
 }
+NETWORKS = {
+    "asia": "sample of ASIA",
+    "child": "sample of CHILD",
+    "insurance": "sample of INSURANCE",
+    "alarm": "sample of ALARM",
+}
+N_ROWS = 1000
 
 CALIBRATION = Measure(
     "calibration_error",
     "expected calibration error of the mended cells (%)",
     scale=100.0,
     is_better_high=False,
+    limits=(0.0, 100.0),
+)
+CHANCE = Measure(
+    "calibration_by_chance",
+    "what exact probabilities would have of it by chance (%)",
+    scale=100.0,
+    is_contest=False,
     limits=(0.0, 100.0),
 )
 
@@ -81,6 +103,20 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
     settings = tuple(
         Setting(title, {"file": file, "rate": RATE}, range(REPETITIONS), files=(file,))
         for file, title in TABLES.items()
+    )
+    settings += tuple(
+        Setting(
+            title,
+            {"network": name, "n_rows": N_ROWS, "rate": RATE},
+            range(REPETITIONS),
+            methods=("ensemble", "em", REFERENCE.name),
+            files=network_files(name),
+        )
+        for name, title in NETWORKS.items()
+    )
+    peers = tuple(
+        replace(peer, solve=solve_peer, options={"name": peer.name, **peer.options})
+        for peer in PEERS
     )
     ours = (
         Method("ensemble", "ensemble", solve_ensemble, {"time_limit": limit}),
@@ -95,33 +131,46 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         name="average",
         title="Real tables: one network, the mean of many, and peers",
         settings=settings,
-        methods=(*ours, *PEERS),
+        methods=(*ours, *peers, replace(REFERENCE, solve=solve_truth)),
         blocks=tuple(Block(s.name, (s.name,)) for s in settings),
         make=make,
         seed=seed,
         quick_repetitions=1,
         quick_settings=("zoo", "lymphography"),
         measure=measure,
-        measures=(ACCURACY, LOG_LOSS, CALIBRATION),
+        measures=(ACCURACY, LOG_LOSS, CALIBRATION, CHANCE),
         focus=("ensemble",),
+        summary=summary,
         notes=(
             f"{100 * RATE:g} % of the observed cells hidden completely at random, "
             f"{REPETITIONS} times. What is missing already is filled, too, and not "
             "judged.",
             f"The ensemble and structural EM have at most {limit:g} s a run, and the "
-            "options that `learn` has by default. Peers give states without "
-            "probabilities.",
+            "options that `learn` has by default.",
+            "Probabilities of peers: of the mode, the observed shares; of nearest "
+            "neighbours and forests, the shares of the votes, one vote more being "
+            "divided among the states; of the others, what the models of the last "
+            "round say.",
             f"Calibration: cells by the probability of what fills them, in {N_BINS} "
             "bins of equal width; the mean distance of that probability from the "
-            "share that is right, by the number of cells.",
+            "share that is right, by the number of cells. By chance: the mean of that "
+            "distance if each cell were right with just its probability (normal "
+            "approximation).",
+            f"Samples of networks have {N_ROWS:,} rows; the true network is there for "
+            "comparison.",
         ),
     )
 
 
 def make(run: Run, folder: DataFolder) -> Task:
-    """Hide cells of a table that may miss some already."""
+    """Hide cells of a table that may miss some already, or of a sample."""
     given = run.setting.parameters
-    return Task(hide_mcar(folder.table(given["file"]), given["rate"], seed=run.seed))
+    if "file" in given:
+        table = folder.table(given["file"])
+        return Task(hide_mcar(table, given["rate"], seed=run.seed))
+    network = folder.network(given["network"])
+    sample = network.sample(given["n_rows"], seed=run.seed_of(run.repetition, "sample"))
+    return Task(hide_mcar(sample, given["rate"], seed=run.seed), network=network)
 
 
 def solve_ensemble(task: Task, *, seed: int, n_threads: int, **options: Any) -> Answer:
@@ -147,42 +196,53 @@ def solve_em(task: Task, *, seed: int, n_threads: int, **options: Any) -> Answer
     )
 
 
+def solve_truth(task: Task, *, seed: int, n_threads: int, **options: Any) -> Answer:
+    """Fill by the network that the rows come from."""
+    assert task.network is not None
+    found = REFERENCE.solve(task, seed=seed, n_threads=n_threads, **options)
+    return replace(found, extra=judged(task.network, task.hidden))
+
+
+def solve_peer(
+    task: Task, *, seed: int, n_threads: int, name: str, **options: Any
+) -> Answer:
+    """Fill by a peer, and judge what it says of each cell; it uses one thread."""
+    found = foretell(name, task.data, seed=seed, **options)
+    hidden = task.hidden
+    cells = zip(hidden.rows.tolist(), hidden.variables.tolist(), strict=True)
+    distributions = [found.probabilities[v][row] for row, v in cells]
+    return Answer(found.completed, extra=judged_by(distributions, hidden))
+
+
 def measure(task: Task, answer: Answer) -> Mapping[str, Any]:
     """Give what probabilities are worth, where a method has told any."""
-    names = (LOG_LOSS.name, CALIBRATION.name)
+    names = (LOG_LOSS.name, CALIBRATION.name, CHANCE.name)
     return {name: answer.extra.get(name) for name in names}
 
 
-def judged(model: ModelLike, hidden: Hidden) -> dict[str, float]:
-    """Give log-loss and calibration error of what a model says of the hidden cells."""
-    p = _distributions(model, hidden)
+def judged(model: ModelLike, hidden: Hidden) -> dict[str, Any]:
+    """Judge what a model says of the hidden cells."""
+    return judged_by(_distributions(model, hidden), hidden)
+
+
+def judged_by(p: Sequence[NDArray[np.float64]], hidden: Hidden) -> dict[str, Any]:
+    """Give log-loss and calibration of the distributions of the hidden cells.
+
+    The log-loss is None where something true was impossible, of states never observed,
+    say: it would be infinite.
+    """
     truth = np.array([q[k] for q, k in zip(p, hidden.true_codes, strict=True)])
     best = np.array([int(q.argmax()) for q in p])
     surest = np.array([float(q.max()) for q in p])
     with np.errstate(divide="ignore"):
         loss = float(-np.log(truth).mean())
-    is_right = best == hidden.true_codes
-    return {"log_loss": loss, "calibration_error": calibration_error(surest, is_right)}
-
-
-def calibration_error(
-    probabilities: NDArray[np.float64], is_right: NDArray[np.bool_]
-) -> float:
-    """Give the mean distance of probabilities from the shares that come true.
-
-    Examples
-    --------
-    >>> p = np.array([0.95, 0.95, 0.55, 0.55])
-    >>> round(calibration_error(p, np.array([True, True, True, False])), 3)
-    0.05
-    """
-    bins = np.minimum((probabilities * N_BINS).astype(int), N_BINS - 1)
-    total = 0.0
-    for b in np.unique(bins):
-        here = bins == b
-        off = probabilities[here].mean() - is_right[here].mean()
-        total += abs(float(off)) * int(here.sum())
-    return total / len(bins)
+    bins = calibration(surest, best == hidden.true_codes)
+    return {
+        "log_loss": loss if np.isfinite(loss) else None,
+        "calibration_error": calibration_error(bins),
+        "calibration_by_chance": error_by_chance(bins),
+        "bins": bins.tolist(),
+    }
 
 
 def _distributions(model: ModelLike, hidden: Hidden) -> list[NDArray[np.float64]]:

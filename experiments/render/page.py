@@ -111,6 +111,12 @@ def render_tables(results: Results) -> str:
     """Give title and tables alone."""
     experiment = results.experiment
     parts = [f"# {experiment.title}\n", _extent(results)]
+    if experiment.summary is not None:
+        parts.append("## In short\n")
+        parts += [
+            f"{told.words}\n\n{_table(told.header, told.rows)}"
+            for told in results.summary
+        ]
     for measure in experiment.measures:
         lines = [x for x in results.lines if x.measure == measure and x.is_shown]
         parts.append(f"## {measure.label[:1].upper()}{measure.label[1:]}\n")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from bayesmend.errors import DataError
-from experiments.design import Block, Experiment, Measure, Method
+from experiments.design import Block, Experiment, Measure, Method, Overview
 from experiments.paper.published import published_values
 from experiments.render.statistics import (
     MeanInterval,
@@ -90,6 +90,8 @@ class Results:
     n_all: int
     versions: tuple[str, ...]
     n_builds: int
+    summary: tuple[Overview, ...] = ()
+    """What all rows together show."""
 
     @property
     def is_complete(self) -> bool:
@@ -140,6 +142,7 @@ def summarise(experiment: Experiment, rows: Iterable[Row]) -> Results:
         tuple(versions),
         # Old rows do not name their build: it counts as one.
         len({row.get("build", "") for row in kept.values()}),
+        tuple(experiment.summary(list(kept.values()))) if experiment.summary else (),
     )
 
 
