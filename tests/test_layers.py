@@ -64,6 +64,7 @@ BETWEEN_WAYS_OF_LEARNING = {
     ("ensemble", "em"),  # chains start from its network, and it fits the parameters
     ("em", "mechanism"),  # no way to learn, but what may explain missing cells
     ("augment", "mechanism"),  # likewise, under which it searches completions
+    ("ensemble", "mechanism"),  # likewise, which each member learns anew
 }
 
 # The modules that may call the compiled core: those that read, write, count, score,

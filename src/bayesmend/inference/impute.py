@@ -31,7 +31,6 @@ from bayesmend.inference.engine import (
     samples_for,
 )
 from bayesmend.network.mixture import Mixture, Model, ModelLike, model_of
-from bayesmend.network.network import Network
 from bayesmend.network.support import is_supported
 from bayesmend.seed import Seed
 
@@ -275,7 +274,7 @@ def impute(
         filled, effective = draws_of(asked, given, engine, n_draws, compiled=compiled)
     else:
         filled = most_probable_each(given, found)[None]
-    filled, found = filled[:, : network.n_vars], _without_indicators(network, found)
+    filled, found = filled[:, : len(network.names)], _without_indicators(network, found)
     key = engine.key() if method == "draw" else None
     fillable = new.fillable(fill_empty_rows=fill_empty_rows)
     cells = list_cells(network, new, filled, found)
@@ -296,7 +295,7 @@ def _with_evidence(
     network: Model, cells: NDArray[np.uint8], *, use: bool
 ) -> tuple[Model, NDArray[np.uint8]]:
     """Add to a network and its cells that some are missing, if it knows why."""
-    if not (use and isinstance(network, Network) and network.mechanism is not None):
+    if not use or network.mechanism is None:
         return network, cells
     indicators = network.mechanism.indicators(network.names, cells)
     return network.with_indicators(), np.ascontiguousarray(
@@ -305,7 +304,7 @@ def _with_evidence(
 
 
 def _without_indicators(network: Model, found: Marginals) -> Marginals:
-    n = network.n_vars
+    n = len(network.names)
     return replace(
         found,
         names=found.names[:n],

@@ -300,7 +300,7 @@ def _with_indicators(
     given: Mapping[str, Any],
 ) -> tuple[Model, str | Sequence[str] | None]:
     """Add the indicators of missing cells, where one of them is named."""
-    if not isinstance(network, Network) or network.mechanism is None:
+    if network.mechanism is None:
         return network, targets
     asked: list[Any] = [name for name in network.names if name not in given]
     if isinstance(targets, str):

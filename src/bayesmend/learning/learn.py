@@ -215,7 +215,7 @@ _FOR = {
     "n_networks": ("ensemble",),
     "solver": ("local", "em", "em-hard"),
     "restarts": ("exact", "local", "em", "em-hard"),
-    "mechanism": ("exact", "local", "em"),
+    "mechanism": ("exact", "local", "em", "ensemble"),
 }
 
 
@@ -311,6 +311,8 @@ class _How:
         return learn_ensemble(
             self.table,
             n_networks=self.n_networks,
+            mechanism=self.mechanism,
+            max_mechanism_parents=self.max_mechanism_parents,
             max_memory=self.max_memory,
             time_limit=self.clock.left,
             **self.common,

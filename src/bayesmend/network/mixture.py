@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -17,6 +17,7 @@ from bayesmend.data.states import MISSING, Label, quantity
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.graph.confidence import ArcProbabilities, Threshold
 from bayesmend.graph.dag import Dag
+from bayesmend.network.mechanism import Mechanism
 from bayesmend.network.network import Network, check_network
 
 __all__ = ["Mixture", "Model", "ModelLike", "check_model", "model_of"]
@@ -99,6 +100,13 @@ class Mixture(Shown):
                 f"states. Network {number} differs from network 0."
             )
             raise DataError(msg)
+        if _explained(network) != _explained(self.networks[0]):
+            msg = (
+                "the networks of a mixture must all know why cells are missing, for "
+                f"the same variables, or none of them. Network {number} differs from "
+                "network 0."
+            )
+            raise DataError(msg)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -148,6 +156,28 @@ class Mixture(Shown):
         """Return the structure that members agree on; see `ArcProbabilities`."""
         return self.arc_probabilities().consensus(threshold)
 
+    @property
+    def mechanism(self) -> Mechanism | None:
+        """Why cells are missing, as the first network says; None where none knows."""
+        return self.networks[0].mechanism
+
+    def with_indicators(self) -> Mixture:
+        """Return the networks with their mechanisms as further variables.
+
+        Indicators are not hidden: they come before the variables that are. Without a
+        mechanism it is the mixture itself.
+        """
+        if self.mechanism is None:
+            return self
+        n_vars = len(self.names)
+        return replace(
+            self,
+            networks=tuple(
+                network.with_indicators(n_vars) for network in self.networks
+            ),
+            n_vars=n_vars + len(self.mechanism.variables),
+        )
+
     def cells_for(self, number: int, cells: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return cells of shape (n_vars, n_rows) with those hidden from a member."""
         n_hidden = self.networks[number].n_vars - len(cells)
@@ -177,6 +207,11 @@ class Mixture(Shown):
             f"Mixture({quantity(len(self.networks), 'network')}{hidden}, "
             f"{quantity(len(self.names), 'variable')})"
         )
+
+
+def _explained(network: Network) -> tuple[str, ...] | None:
+    """Return the variables of which a network knows why cells are missing."""
+    return None if network.mechanism is None else network.mechanism.variables
 
 
 Model = Network | Mixture

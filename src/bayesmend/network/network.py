@@ -263,10 +263,15 @@ class Network(Shown):
         """Tell whether `x` and `y` are independent; see :meth:`Dag.d_separated`."""
         return self.dag.d_separated(x, y, given)
 
-    def with_indicators(self) -> Network:
+    def with_indicators(self, at: int | None = None) -> Network:
         """Return the network with the mechanism as further variables, one each.
 
         Without a mechanism it is the network itself.
+
+        Parameters
+        ----------
+        at : int, optional
+            How many variables come before them; all by default.
 
         Examples
         --------
@@ -279,21 +284,34 @@ class Network(Shown):
         why = self.mechanism
         if why is None:
             return self
-        names = (*self.names, *indicator_names(self.names, why.variables))
-        place = {name: v for v, name in enumerate(self.names)}
-        sets = [[place[p] for p in parents] for parents in why.parents]
-        card = [len(labels) for labels in self.states]
-        cpts = (
-            _in_order(cpt, members, [card[p] for p in members])
-            for cpt, members in zip(why.cpts, sets, strict=True)
+        at = self.n_vars if at is None else at
+        n_new = len(why.variables)
+        place = {name: v + n_new * (v >= at) for v, name in enumerate(self.names)}
+        card = {
+            n: len(labels) for n, labels in zip(self.names, self.states, strict=True)
+        }
+        cpts = tuple(
+            _in_order(cpt, [place[p] for p in parents], [card[p] for p in parents])
+            for cpt, parents in zip(why.cpts, why.parents, strict=True)
         )
         support = None
         if self.support is not None:
-            support = (*self.support, *(np.ones(t.shape, bool) for t in why.cpts))
+            none = (np.ones(cpt.shape, bool) for cpt in cpts)
+            support = (*self.support[:at], *none, *self.support[at:])
+        # The variables keep their order, and so do the tables of their families.
+        sets = [
+            tuple(place[self.names[p]] for p in parents) for parents in self.dag.parents
+        ]
+        own = [tuple(place[p] for p in parents) for parents in why.parents]
+        new = indicator_names(self.names, why.variables)
+        states = (OBSERVED_OR_MISSING,) * n_new
         return Network(
-            Dag(names, (*self.dag.parents, *map(tuple, sets))),
-            (*self.states, *(OBSERVED_OR_MISSING for _ in why.variables)),
-            (*self.cpts, *cpts),
+            Dag(
+                (*self.names[:at], *new, *self.names[at:]),
+                (*sets[:at], *own, *sets[at:]),
+            ),
+            (*self.states[:at], *states, *self.states[at:]),
+            (*self.cpts[:at], *cpts, *self.cpts[at:]),
             support,
         )
 

@@ -18,6 +18,7 @@ from bayesmend.data.table import IncompleteData
 from bayesmend.graph.constraints import ParentRules
 from bayesmend.graph.dag import Dag
 from bayesmend.inference.engine import CompiledHoles, Engine
+from bayesmend.learning.ensemble.indicated import Indicated
 from bayesmend.learning.ensemble.weighing import bootstrap_weights
 from bayesmend.learning.support import ObservedRows, supported_network
 from bayesmend.network.network import Network
@@ -41,8 +42,9 @@ class Member(NamedTuple):
 class Chain:
     """A walk over networks; a step draws a completion and learns from it.
 
-    It works on one thread, and has its own source of randomness: several chains side
-    by side find what they find one after the other.
+    With indicators, the network at hand has a mechanism, and both are learned from the
+    completion. It works on one thread, and has its own source of randomness: several
+    chains side by side find what they find one after the other.
     """
 
     data: IncompleteData
@@ -51,11 +53,15 @@ class Chain:
     engine: Engine
     generator: np.random.Generator
     start: Network
+    indicated: Indicated = field(default_factory=Indicated)
+    joint: IncompleteData = field(init=False)
     observed: ObservedRows = field(init=False)
     shown: _core.ShownCells = field(init=False)
     compiled: CompiledHoles | None = None
 
     def __post_init__(self) -> None:
+        self.joint = self.indicated.table(self.data)
+        self.rules = self.indicated.rules(self.rules)
         self.observed = ObservedRows(self.data, self.score)
         self.shown = _core.ShownCells()
 
@@ -65,7 +71,7 @@ class Chain:
             self.compiled = self._compile(self.start)
         key = int(self.generator.integers(2**64, dtype=np.uint64))
         drawn = self.compiled.draw(1, key)[0]
-        completed = self.data.with_codes(np.asfortranarray(drawn.T))
+        completed = self.joint.with_codes(np.asfortranarray(drawn.T))
         network = self._learn(completed)
         self.compiled = self._compile(network)
         return Member(network, self.compiled.marginals())
@@ -73,7 +79,7 @@ class Chain:
     def _learn(self, completed: IncompleteData) -> Network:
         weights = bootstrap_weights(self.data, self.generator)
         dag = greedy_structure(
-            self.data,
+            self.joint,
             replace(completed, weights=weights),
             self.score,
             self.rules,
@@ -81,11 +87,11 @@ class Chain:
             shown=self.shown,
         )
         network = Network.fit(dag, completed, estimate="posterior", ess=self.score.ess)
-        return supported_network(network, self.observed)
+        return supported_network(self.indicated.member(network), self.observed)
 
     def _compile(self, network: Network) -> CompiledHoles:
-        cells = np.ascontiguousarray(self.data.codes.T)
-        return self.engine.compile(network, cells)
+        cells = np.ascontiguousarray(self.joint.codes.T)
+        return self.engine.compile(self.indicated.joint(network), cells)
 
 
 def greedy_structure(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,19 +23,28 @@ from bayesmend.learning.em.expectation import Table
 from bayesmend.learning.em.search import Search
 from bayesmend.learning.ensemble.average import Average
 from bayesmend.learning.ensemble.chain import Chain, Member
+from bayesmend.learning.ensemble.indicated import Indicated
 from bayesmend.learning.ensemble.latent import ClassModels
 from bayesmend.learning.ensemble.walk import BURN_IN, N_CHAINS, Walk, walk
 from bayesmend.network.network import Network
 from bayesmend.outcome import Stopped
 from bayesmend.score import Score
 
-__all__ = ["ClassKind", "Told", "Work", "require_room"]
+__all__ = ["ClassKind", "Start", "Told", "Work", "require_room"]
 
 # Of the run of EM that chains start from. They are slow to leave a network that fills a
 # variable with what no row shows, so EM needs more than one start, too.
 _STEPS, _COARSE, _RESTARTS = 20, 1e-4, 2
 
 Told = Callable[[str, float], None]
+
+
+class Start(NamedTuple):
+    """A network that chains start from, and its score."""
+
+    network: Network
+    score: float
+    is_interrupted: bool
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -54,9 +64,13 @@ class Work:
     engine: Engine
     clock: Clock
     n_threads: int
+    indicated: Indicated = field(default_factory=Indicated)
 
-    def start(self, data: IncompleteData, score: Score) -> tuple[Network, float]:
-        """Return a network to start from and its score, by EM."""
+    def start(self, data: IncompleteData, score: Score) -> Start:
+        """Return a network to start from and its score, by EM.
+
+        Of the mechanism it has what was learned before.
+        """
         starts, restarts = em_effort(data)
         search = Search(
             table=Table.of(data, self.engine),
@@ -71,10 +85,10 @@ class Work:
             progress=None,
         )
         search.run(starts, min(restarts, _RESTARTS))
-        if search.stopped is Stopped.INTERRUPT:
-            raise KeyboardInterrupt
         assert search.best is not None
-        return search.network(), search.best.score
+        network = replace(search.network(), mechanism=self.indicated.mechanism)
+        is_interrupted = search.stopped is Stopped.INTERRUPT
+        return Start(network, search.best.score, is_interrupted=is_interrupted)
 
     def networks(
         self,
@@ -89,7 +103,7 @@ class Work:
     ) -> Walk:
         """Walk from a network until there are enough, or their mean has settled."""
         chains = [
-            Chain(data, score, self.rules, self.engine, own, start)
+            Chain(data, score, self.rules, self.engine, own, start, self.indicated)
             for own in generator.spawn(min(N_CHAINS, n_networks))
         ]
         return walk(
@@ -114,7 +128,7 @@ class Work:
         Those that the time limit or memory leaves no room for are not there.
         """
         kinds = [ClassKind(n) for n in numbers]
-        models = ClassModels(data, self.engine)
+        models = ClassModels(data, self.engine, self.indicated)
         tasks = [(kind, own) for kind in kinds for own in generator.spawn(n_starts)]
         jobs = [partial(self._fit, models, kind, own) for kind, own in tasks]
         for (kind, _), member in zip(tasks, self._in_turn(jobs), strict=True):

@@ -6,7 +6,7 @@ parents.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from bayesmend.graph.dag import Dag
 from bayesmend.inference.engine import Engine
 from bayesmend.learning.em.expectation import Table
 from bayesmend.learning.ensemble.chain import Member
+from bayesmend.learning.ensemble.indicated import Indicated
 from bayesmend.learning.starts import observed_shares
 
 __all__ = ["ClassModels"]
@@ -34,6 +35,7 @@ class ClassModels:
 
     data: IncompleteData
     engine: Engine
+    indicated: Indicated = field(default_factory=Indicated)
 
     def fit(
         self, n_classes: int, generator: np.random.Generator, clock: Clock
@@ -42,9 +44,11 @@ class ClassModels:
 
         The prior of the parameters has as many pseudo-rows as there are classes.
         """
-        table = Table.of(self._with_class(n_classes), self.engine)
-        n_vars, ess = self.data.n_vars, float(n_classes)
-        dag = Dag(table.data.names, ((n_vars,),) * n_vars + ((),))
+        joint = self.indicated.table(self.data)
+        table = Table.of(_with_class(joint, n_classes), self.engine)
+        n_vars, ess = joint.n_vars, float(n_classes)
+        sets = ((n_vars,),) * self.data.n_vars + self.indicated.sets
+        dag = Dag(table.data.names, (*sets, ()))
         fitted = table.fit(
             dag,
             self._start(n_classes, generator),
@@ -60,17 +64,7 @@ class ClassModels:
         asked[n_vars] = 0
         cells = np.ascontiguousarray(table.data.codes.T)
         compiled = self.engine.compile(network, cells, asked)
-        return Member(network, compiled.marginals())
-
-    def _with_class(self, n_classes: int) -> IncompleteData:
-        """Add a variable that is missing in every row."""
-        hidden = np.full((self.data.n_rows, 1), MISSING, np.uint8)
-        return IncompleteData.from_codes(
-            np.asfortranarray(np.hstack([self.data.codes, hidden])),
-            names=(*self.data.names, _unused_name(self.data.names)),
-            states=(*self.data.states, tuple(range(1, n_classes + 1))),
-            weights=self.data.weights,
-        )
+        return Member(self.indicated.member(network), compiled.marginals())
 
     def _start(
         self, n_classes: int, generator: np.random.Generator
@@ -79,7 +73,19 @@ class ClassModels:
         for share in observed_shares(self.data, 1.0):
             drawn = generator.dirichlet(np.ones(len(share)), n_classes)
             tables.append(((1 - _UNLIKE) * share + _UNLIKE * drawn).ravel())
-        return np.concatenate([*tables, np.full(n_classes, 1 / n_classes)])
+        classes = np.full(n_classes, 1 / n_classes)
+        return np.concatenate([*tables, self.indicated.cpts(), classes])
+
+
+def _with_class(data: IncompleteData, n_classes: int) -> IncompleteData:
+    """Add a variable that is missing in every row."""
+    hidden = np.full((data.n_rows, 1), MISSING, np.uint8)
+    return IncompleteData.from_codes(
+        np.asfortranarray(np.hstack([data.codes, hidden])),
+        names=(*data.names, _unused_name(data.names)),
+        states=(*data.states, tuple(range(1, n_classes + 1))),
+        weights=data.weights,
+    )
 
 
 def _unused_name(names: tuple[str, ...]) -> str:

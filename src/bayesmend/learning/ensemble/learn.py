@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -27,11 +27,23 @@ from bayesmend.inference.align import read_for
 from bayesmend.inference.answers import Marginals, hole_distributions
 from bayesmend.inference.engine import MAX_MEMORY, Engine
 from bayesmend.inference.impute import list_cells, most_probable_each
-from bayesmend.learning.em.expectation import Fitted, Table
-from bayesmend.learning.ensemble.kinds import ClassKind, Told, Work, require_room
+from bayesmend.learning.effort import em_effort
+from bayesmend.learning.em.expectation import Table
+from bayesmend.learning.em.learn import learn_em
+from bayesmend.learning.ensemble.indicated import Indicated
+from bayesmend.learning.ensemble.kinds import (
+    ClassKind,
+    Start,
+    Told,
+    Work,
+    require_room,
+)
 from bayesmend.learning.ensemble.result import Ensemble
 from bayesmend.learning.ensemble.stacking import HeldOut, hold_out, stack
 from bayesmend.learning.ensemble.walk import Walk
+from bayesmend.learning.mechanism.given import MechanismLike, check_mechanism
+from bayesmend.learning.mechanism.indicators import Indicators
+from bayesmend.learning.mechanism.result import LearnedMechanism
 from bayesmend.learning.starts import observed_shares
 from bayesmend.learning.support import (
     ObservedRows,
@@ -59,7 +71,7 @@ _ESS = (1.0, 10.0)
 # Of the trial that only decides on ess and weights.
 _FEW_NETWORKS, _FEW_STARTS = 12, 3
 # Of what is left of a time limit.
-_TRIAL_SHARE = 0.3
+_TRIAL_SHARE, _MECHANISM_SHARE = 0.3, 0.4
 
 
 @entrance
@@ -68,7 +80,7 @@ def learn_ensemble(
     data: Any,
     *,
     n_networks: int = N_NETWORKS,
-    classes: Sequence[int] = CLASSES,
+    classes: Sequence[int] | None = None,
     class_starts: int = 6,
     score: Score | str = "bdeu",
     ess: Ess = None,
@@ -78,6 +90,8 @@ def learn_ensemble(
     tol: float = 0.01,
     threshold: Threshold = "auto",
     constraints: ConstraintsLike = None,
+    mechanism: MechanismLike = "ignore",
+    max_mechanism_parents: int = 2,
     max_memory: float = MAX_MEMORY,
     time_limit: float | None = None,
     seed: Seed = None,
@@ -100,8 +114,10 @@ def learn_ensemble(
         A table, with or without missing cells.
     n_networks : int, default=50
         The most networks; fewer where their mean has settled.
-    classes : sequence of int, default=(4, 8, 12)
-        Numbers of latent classes; none for networks alone.
+    classes : sequence of int, optional
+        Numbers of latent classes; none for networks alone. By default 4, 8 and 12, and
+        none where a mechanism was found: held-out cells, which were observed, cannot
+        tell how well a kind does on those that are missing for a reason.
     class_starts : int, default=6
         Latent class models for each of these numbers, from random starts.
     score : Score or str, default="bdeu"
@@ -116,7 +132,7 @@ def learn_ensemble(
     threshold : float or "auto", default="auto"
         The probability above which an edge is in the consensus; see
         `Ensemble.consensus`.
-    {constraints}
+    {constraints, mechanism, max_mechanism_parents}
     max_memory : float, default=2**30
         Bytes that the tables of exact inference may take, and that the networks and
         means may.
@@ -143,7 +159,9 @@ def learn_ensemble(
     check_integer("n_networks", n_networks, 1)
     numbers = [
         check_integer("classes", n, 2)
-        for n in check_items("classes", classes, "numbers of classes")
+        for n in check_items(
+            "classes", CLASSES if classes is None else classes, "numbers of classes"
+        )
     ]
     check_integer("class_starts", class_starts, 1)
     check_number("tol", tol, least=0, finite=True)
@@ -154,9 +172,11 @@ def learn_ensemble(
     table = IncompleteData.from_table(data, **reading)
     require_rows(table)
     remedy = f"or lower {spell('max_parents')}"
+    check_mechanism(mechanism, max_mechanism_parents, table.names)
+    scores = _scores(score, ess, prior, support)
     task = _Task(
         table,
-        _scores(score, ess, prior, support),
+        scores,
         known.rules(table.names, max_parents=max_parents),
         Engine(n_threads=1, max_memory=max_memory, remedy=remedy),
         clock,
@@ -164,6 +184,17 @@ def learn_ensemble(
         progress,
         as_generator(seed),
     )
+    if mechanism != "ignore":
+        task = task.explained(
+            {
+                "constraints": known,
+                "max_parents": max_parents,
+                "mechanism": mechanism,
+                "max_mechanism_parents": max_mechanism_parents,
+            }
+        )
+        if classes is None and task.indicated.mechanism is not None:
+            numbers = []
     return task.run(n_networks, tuple(numbers), class_starts, tol, threshold)
 
 
@@ -200,6 +231,37 @@ class _Task:
     n_threads: int
     progress: Progress | None
     generator: np.random.Generator
+    indicated: Indicated = field(default_factory=Indicated)
+    mechanism: LearnedMechanism | None = None
+    known_start: Start | None = None
+
+    def explained(self, how: dict[str, Any]) -> _Task:
+        """Learn by EM why cells are missing; where nothing is found all stays.
+
+        The network found under the mechanism is the one to start from.
+        """
+        starts, restarts = em_effort(self.data)
+        found = learn_em(
+            self.data,
+            **how,
+            score=self.scores[0],
+            starts=starts,
+            restarts=restarts,
+            max_memory=self.engine.max_memory,
+            time_limit=self.clock.part(_MECHANISM_SHARE).left,
+            n_threads=self.n_threads,
+            seed=0,
+            progress=self.progress,
+        )
+        indicated, start = Indicated(), None
+        is_interrupted = found.stopped is Stopped.INTERRUPT
+        if found.network.mechanism is not None:
+            indicated = Indicated(Indicators.of(self.data), found.network.mechanism)
+        if found.network.mechanism is not None or is_interrupted:
+            start = Start(found.network, found.score, is_interrupted=is_interrupted)
+        return replace(
+            self, indicated=indicated, mechanism=found.mechanism, known_start=start
+        )
 
     def run(
         self,
@@ -211,7 +273,10 @@ class _Task:
     ) -> Ensemble:
         """Decide on rule and weights, learn all members, and take their mean."""
         trial, networks, class_models = self.generator.spawn(3)
-        start, reached = self._work(self.clock).start(self.data, self.scores[0])
+        first = self.known_start
+        if first is None:
+            first = self._work(self.clock).start(self.data, self.scores[0])
+        start, reached = first.network, first.score
         require_room(
             self.data, start, n_networks=n_networks, max_memory=self.engine.max_memory
         )
@@ -219,6 +284,8 @@ class _Task:
         plan = _Plan(self.scores[0], (), {"networks": 1.0})
         found, kinds = Walk(), list[ClassKind]()
         try:
+            if first.is_interrupted:
+                raise KeyboardInterrupt
             plan = self._plan(classes, trial, reached)
             work = self._work(self.clock)
             kinds = work.class_models(
@@ -246,7 +313,7 @@ class _Task:
             return self._assemble(plan, start, found, kinds, threshold, stopped)
 
     def _work(self, clock: Clock) -> Work:
-        return Work(self.rules, self.engine, clock, self.n_threads)
+        return Work(self.rules, self.engine, clock, self.n_threads, self.indicated)
 
     def _teller(self, what: str, score: float, first: float, last: float) -> Told:
         """Return what tells the progress of a part of the work.
@@ -299,14 +366,16 @@ class _Task:
         reached: float,
     ) -> tuple[Score, NDArray[np.float64] | None]:
         """Return the rule that foretells hidden cells best, and its probabilities."""
-        start, _ = work.start(held.data, self.scores[0])
+        first = work.start(held.data, self.scores[0])
+        if first.is_interrupted:
+            raise KeyboardInterrupt
         best: tuple[float, Score, NDArray[np.float64]] | None = None
         for number, score in enumerate(self.scores):
             share = 0.4 / len(self.scores)
             found = work.networks(
                 held.data,
                 score,
-                start,
+                first.network,
                 generator,
                 n_networks=_FEW_NETWORKS,
                 tol=0.0,
@@ -336,12 +405,13 @@ class _Task:
         observed = ObservedRows(self.data, plan.score)
         if not found.networks:  # no time for one: the start stands for all
             start = supported_network(start, observed)
-            compiled = self.engine.compile(start, _cells(self.data))
+            joint = _cells(self.indicated.table(self.data))
+            compiled = self.engine.compile(self.indicated.joint(start), joint)
             found.networks.append(start)
             found.chains.append(0)
             found.average.add(compiled.marginals())
         mixture, mean, weights = _mix(plan, found, kinds, len(self.data.names))
-        network, fitted, reached = self._consensus(
+        network, reached, log_likelihood = self._consensus(
             mixture, threshold, plan.score, observed
         )
         completed, cells = _fill(self.data, mixture, mean)
@@ -354,7 +424,8 @@ class _Task:
             certificate=Certificate.HEURISTIC,
             stopped=stopped,
             method="ensemble",
-            log_likelihood=float(fitted.log_likelihood[-1]),
+            mechanism=self.mechanism,
+            log_likelihood=log_likelihood,
             seconds=self.clock.seconds,
             detail={
                 "sample_size": plan.score.ess,
@@ -371,28 +442,38 @@ class _Task:
         threshold: Threshold,
         score: Score,
         observed: ObservedRows,
-    ) -> tuple[Network, Fitted, float]:
-        """Fit the consensus, or the densest part of it that exact inference can do."""
-        table = Table.of(self.data, self.engine)
+    ) -> tuple[Network, float, float]:
+        """Fit the consensus, or the densest part of it that exact inference can do.
+
+        Returns it with its observed-data score and the log-likelihood of what is
+        observed. That some cells are missing counts in its parameters alone.
+        """
+        joint = Table.of(self.indicated.table(self.data), self.engine)
         probabilities = mixture.arc_probabilities()
         dag = probabilities.consensus(threshold)
         while True:
             try:
                 first = _first_cpts(self.data, dag, score)
-                fitted = table.fit(dag, first, clock=Clock())
+                first = np.concatenate([first, self.indicated.cpts()])
+                fitted = joint.fit(self.indicated.dag(dag), first, clock=Clock())
                 break
             except InferenceError:
                 if not dag.n_arcs:
                     raise
                 bar = min(probabilities.arc(*arc).undirected for arc in dag.arcs)
                 dag = probabilities.consensus(bar)
+        found = joint.network(fitted.dag, fitted.counts, score.ess)
+        network = self.indicated.member(found)
+        table = joint
+        if self.indicated.indicators is not None:
+            table = Table.of(self.data, self.engine)
+            fitted = table.expect(dag, flatten(dag, network.cpts).cpts)
         scorer = table.scorer(fitted.holes, fitted.cpts, score, self.rules)
-        reached = scorer.dag(dag) - fitted.expected_log_likelihood()
-        reached += float(fitted.log_likelihood[-1])
+        log_likelihood = float(fitted.log_likelihood[-1])
+        reached = scorer.dag(dag) - fitted.expected_log_likelihood() + log_likelihood
         if len(mixture.networks) == 1:
-            return mixture.networks[0], fitted, reached
-        network = table.network(dag, fitted.counts, score.ess)
-        return supported_network(network, observed), fitted, reached
+            return mixture.networks[0], reached, log_likelihood
+        return supported_network(network, observed), reached, log_likelihood
 
 
 def _name(n_classes: int) -> str:
