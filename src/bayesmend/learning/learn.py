@@ -364,6 +364,7 @@ def _averaged(how: _How, single: LearnResult) -> LearnResult:
         found,
         network=single.network,
         score=single.score,
+        mechanism=single.mechanism,
         log_likelihood=single.log_likelihood,
         trace=single.trace,
         detail={**single.detail, **found.detail, "network": single.method},
@@ -372,9 +373,7 @@ def _averaged(how: _How, single: LearnResult) -> LearnResult:
 
 def _suits_ensemble(how: _How) -> bool:
     """Tell whether many cells are to be filled, and nothing was asked of EM alone."""
-    is_free = (
-        how.solver == "auto" and how.restarts is None and how.mechanism == "ignore"
-    )
+    is_free = how.solver == "auto" and how.restarts is None
     return is_free and _has_many_missing(how.table) and suits_ensemble(how.table)
 
 
