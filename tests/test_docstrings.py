@@ -20,8 +20,9 @@ def functions_and_classes():
         for _, thing in inspect.getmembers(module):
             if getattr(thing, "__module__", None) == info.name and thing.__doc__:
                 yield f"{info.name}.{thing.__name__}", thing
-                for name, method in inspect.getmembers(thing, inspect.isroutine):
-                    if method.__doc__:
+                for name in vars(thing):
+                    method = getattr(thing, name)
+                    if inspect.isroutine(method) and method.__doc__:
                         yield f"{info.name}.{thing.__name__}.{name}", method
 
 

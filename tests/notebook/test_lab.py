@@ -3,6 +3,8 @@
 import pytest
 from support.browser import contrast
 
+import bayesmend as bm
+
 FIRST = """
 import bayesmend as bm
 asia = bm.load_network("asia")
@@ -67,3 +69,43 @@ def test_interrupting_the_kernel_keeps_the_best_so_far(lab):
     lab.run(page, "notebook:interrupt-kernel")
     page.get_by_text("stopped: interrupt").wait_for()
     assert page.locator("progress").count() == 0
+
+
+VIEW = """
+from bayesmend.notebook import NetworkView
+view = NetworkView(asia, evidence={"smoke": "yes"}, selected="lung")
+view
+"""
+
+
+def run_cell(lab, page, source):
+    """Run a further cell; return what it prints."""
+    lab.run(page, "notebook:move-cursor-down")
+    lab.run(page, "notebook:insert-cell-below")
+    lab.run(page, "notebook:replace-selection", {"text": source})
+    lab.run(page, "notebook:run-cell")
+    return page.locator(".jp-Cell").last.locator(".jp-OutputArea-output").inner_text()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_clicks_in_a_view_are_told_to_python_and_back(lab, dark):
+    page = lab.show([FIRST + VIEW], dark=dark)
+    panel = page.locator(".bm-panel")
+    assert panel.locator("h3").inner_text() == "lung"
+    page.get_by_role("button", name="lung = yes, 10.0 %").wait_for()
+    page.locator(".bm-variable", has_text="xray").click()
+    page.get_by_role("button", name="xray = yes, 15.2 %").click()
+    told = run_cell(lab, page, "print(view.evidence, view.selected)")
+    assert told.strip() == "{'smoke': 'yes', 'xray': 'yes'} xray"
+    run_cell(lab, page, "view.evidence = {'lung': 'no'}; view.selected = 'dysp'; 1")
+    page.get_by_role("button", name="dysp = yes").wait_for()
+    answer = bm.query(bm.load_network("asia"), "dysp", given={"lung": "no"})
+    percent = 100 * answer.distributions["dysp"]["yes"]
+    page.get_by_role("button", name=f"dysp = yes, {percent:.1f} %").wait_for()
+    for shown in (
+        page.locator(".bm-variable text").first,
+        panel.locator("h3"),
+        panel.locator(".bm-soft").first,
+        panel.locator("td").first,
+    ):
+        assert contrast(shown) > 4.5

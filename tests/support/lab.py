@@ -32,7 +32,7 @@ SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
 }
 KERNEL = "jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel"
-PATIENCE = 120_000
+PATIENCE = 60_000
 
 
 class Lab:
@@ -160,11 +160,18 @@ def wait_for(server, log: Path):
     until = time.monotonic() + PATIENCE / 1000
     while time.monotonic() < until and server.poll() is None:
         found = re.search(r"http://127\.0\.0\.1:\d+", log.read_text())
-        if found:
-            urllib.request.urlopen(f"{found[0]}/api", timeout=60).read()
+        if found and answers(f"{found[0]}/api"):
             return found[0]
         time.sleep(0.2)
     pytest.fail(f"JupyterLab did not start:\n{log.read_text()}")
+
+
+def answers(url):
+    try:
+        with urllib.request.urlopen(url, timeout=60):
+            return True
+    except OSError:  # it is said before it is so
+        return False
 
 
 @pytest.fixture

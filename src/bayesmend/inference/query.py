@@ -261,7 +261,7 @@ def query(
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, or_weighting())
     known = _checked_evidence(given)
     network, targets = _with_indicators(network, targets, known)
-    row = _evidence(network, known)
+    row = evidence_row(network, known)
     names = _targets(network, targets, row)
     if joint and not names:
         joined = spell("joint", True)
@@ -278,7 +278,7 @@ def query(
     labels = [found.states[k] for k in order]
     errors, effective = found.errors, found.effective_samples
     return Answer(
-        given=_shown_evidence(network, row),
+        given=shown_evidence(network, row),
         probability=math.exp(found.log_evidence[0]),
         log_probability=float(found.log_evidence[0]),
         distributions=_by_state(
@@ -323,10 +323,10 @@ def _checked_evidence(given: Any) -> Mapping[str, Any]:
     return given
 
 
-def _evidence(network: Model, given: Mapping[str, Any]) -> NDArray[np.uint8]:
+def evidence_row(network: Model, given: Any) -> NDArray[np.uint8]:
     """Return the row of a table that holds the evidence and nothing else."""
     row = np.full(len(network.names), MISSING, dtype=np.uint8)
-    for name, label in given.items():
+    for name, label in _checked_evidence(given).items():
         variable = position_of(name, network.names)
         states = network.states[variable]
         try:
@@ -433,7 +433,7 @@ def _joint_of(
     return found.joint.reshape(card), found.joint_errors.reshape(card)
 
 
-def _shown_evidence(network: Model, row: NDArray[np.uint8]) -> Mapping[str, Label]:
+def shown_evidence(network: Model, row: NDArray[np.uint8]) -> Mapping[str, Label]:
     return MappingProxyType(
         {
             name: labels[code]
