@@ -53,9 +53,9 @@ class Lab:
         page.set_default_timeout(PATIENCE)
         page.goto(f"{self.url}/lab/tree/{name}?token={self.token}&reset")
         page.wait_for_selector(".jp-Notebook .jp-Cell")
-        if dark:
-            self.run(page, "apputils:change-theme", {"theme": "JupyterLab Dark"})
-            page.wait_for_selector("body[data-jp-theme-light=false]", state="attached")
+        theme = "JupyterLab Dark" if dark else "JupyterLab Light"
+        self.run(page, "apputils:change-theme", {"theme": theme})
+        page.wait_for_selector(f"body[data-jp-theme-name='{theme}']", state="attached")
         page.wait_for_function(f"() => {KERNEL}?.status === 'idle'")
         return page
 
