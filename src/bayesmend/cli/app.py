@@ -31,6 +31,7 @@ COMMANDS = {
     "hide": "Hide cells of a table, and keep the truth about them.",
     "diff": "Tell what sets two networks apart: distance, arcs added, lost, reversed.",
     "convert": "Write a network in another format, or as a picture.",
+    "completion": "Print a script that completes commands, options, values in a shell.",
 }
 """Each command, the function of the file of its name, and how its help begins."""
 
