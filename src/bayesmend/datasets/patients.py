@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from bayesmend._files import write_text
 
-__all__ = ["make_patients"]
+__all__ = ["make_patients", "render", "render_files"]
 
 _N_ROWS = 1000
 _SEED = 2024
@@ -83,7 +83,7 @@ def _draw(n: int, rng: np.random.Generator) -> Columns:
 
     def one_of(*weights: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         sums = np.cumsum(np.exp(np.stack(weights)), axis=0)
-        return (rng.random(n) * sums[-1] > sums).sum(axis=0)
+        return np.asarray((rng.random(n) * sums[-1] > sums).sum(axis=0))
 
     visit = np.sort(rng.integers(0, 3, n))
     start = np.array(_STARTS, dtype="datetime64[D]")[visit]
@@ -149,7 +149,8 @@ def _draw(n: int, rng: np.random.Generator) -> Columns:
     }
 
 
-def _render(columns: Mapping[str, list[str]]) -> str:
+def render(columns: Mapping[str, list[str]]) -> str:
+    """Return a table as CSV text."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
@@ -172,8 +173,8 @@ def render_files() -> dict[str, str]:
     """Return the text of the files that come with the package, by their names."""
     complete, incomplete, hidden = make_patients()
     return {
-        "patients.csv": _render(incomplete),
-        "patients-truth.csv": _render(_truth(complete, hidden)),
+        "patients.csv": render(incomplete),
+        "patients-truth.csv": render(_truth(complete, hidden)),
     }
 
 

@@ -9,6 +9,7 @@ from support.networks import plain, table
 from support.strategies import MISSING, networks_with_holes
 
 import bayesmend as bm
+from bayesmend.datasets.patients import make_patients, render
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.network.mechanism import Mechanism
 from bayesmend.outcome import Stopped
@@ -101,6 +102,16 @@ def test_cells_hidden_by_what_another_missing_cell_holds(rows):
 def test_the_log_likelihood_never_falls(rows):
     found = learn(hide(rows, {"a": of(rows, "a", 0.1, 0.5)}))
     assert all(np.diff(step.log_likelihood).min(initial=0) >= 0 for step in found.trace)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::bayesmend.errors.ReadingWarning")
+@pytest.mark.parametrize("seed", [103, 104])
+def test_one_column_that_hides_itself_makes_no_others_suspect(seed, tmp_path):
+    (tmp_path / "patients.csv").write_text(render(make_patients(seed=seed)[1]))
+    found = bm.learn_em(tmp_path / "patients.csv", mechanism="auto", seed=1).mechanism
+    parents = {why.variable: why.parents for why in found if why.parents}
+    assert parents == {"smoking": ("smoking",), "cholesterol": ("visit",)}
 
 
 def test_every_variable_may_be_said_to_hide_itself(rows):

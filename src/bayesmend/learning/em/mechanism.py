@@ -480,6 +480,9 @@ def _configurations(
 
 _Z = 1.96  # of 95 %
 _KINDS = 3  # no parent, others alone, its own variable
+# How much less likely, beforehand, an explanation is than chance, in log-odds. Without
+# it what the rows tell nothing of would be called whatever a few others are.
+_DOUBT = math.log(4)
 
 
 def _beside_itself(dag: Dag, own: int, n_vars: int) -> list[int]:
@@ -505,14 +508,15 @@ def _kind(parents: tuple[int, ...], own: int) -> int:
 
 
 def _log_usual(kinds: list[int]) -> float:
-    """Return the log-probability of so many of each kind, their shares unknown."""
+    """Return the log-probability of so many of each kind, their shares unknown.
+
+    Above that of nothing being explained at all.
+    """
     counts = np.bincount(kinds, minlength=_KINDS)
     a = 0.5
-    found = math.lgamma(a * _KINDS) - math.lgamma(a * _KINDS + len(kinds))
-    found += sum(math.lgamma(a + n) - math.lgamma(a) for n in counts.tolist())
-    innocent = math.lgamma(a * _KINDS) - math.lgamma(a * _KINDS + len(kinds))
-    innocent += math.lgamma(a + len(kinds)) - math.lgamma(a)
-    return found - innocent
+    usual = sum(math.lgamma(a + n) - math.lgamma(a) for n in counts.tolist())
+    innocent = math.lgamma(a + len(kinds)) - math.lgamma(a)
+    return usual - innocent - _DOUBT * int(counts[1:].sum())
 
 
 def choose(
@@ -522,7 +526,8 @@ def choose(
 
     How often missing cells have nothing to explain them, other variables, or their
     own, is learned from all indicators together (empirical Bayes): where most are
-    innocent, more has to speak against one, and the other way round.
+    innocent, more has to speak against one, and the other way round. Where the rows
+    tell nothing of any, doubt decides, and all are innocent.
     """
     n = len(every)
     best: list[list[Explanation]] = []
@@ -535,6 +540,7 @@ def choose(
                 nets[row, kind], kinds[kind] = found.net, found
         best.append([found or listed[0] for found in kinds])
     shares = np.full(_KINDS, 1 / _KINDS)
+    nets[:, 1:] -= _DOUBT
     for _ in range(100):
         chances = np.exp(nets - nets.max(axis=1, keepdims=True)) * shares
         chances /= chances.sum(axis=1, keepdims=True)
