@@ -57,6 +57,7 @@ def shown(asia, data, result):
         result.cells,
         result.mended,
         result.dag,
+        result.dag.cpdag(),
         result.network,
         asia["dysp"],
         ensemble,
@@ -238,3 +239,25 @@ def test_the_text_stays_beside_the_picture(shown):
     for value in shown.values():
         assert repr(value)
         json.dumps({"text/plain": repr(value), "text/html": value._repr_html_()})
+
+
+def test_an_equivalence_class_has_edges_without_a_head():
+    dag = bm.Dag.from_arcs("abcd", [("a", "c"), ("b", "c"), ("a", "d")])
+    html = as_html(dag.cpdag())
+    assert html.count('class="arc') == 3
+    assert html.count('class="head') == 2
+    assert "without a head" in html
+    assert "without a head" not in as_html(bm.Dag.from_arcs("ab").cpdag())
+
+
+def test_the_part_that_is_drawn_is_around_the_middle():
+    """Of two stars, the larger one, and then the other."""
+    names = [f"v{k}" for k in range(120)]
+    arcs = [(0, k) for k in range(1, 41)] + [(60, k) for k in range(61, 80)]
+    html = as_html(bm.Dag.from_arcs(names, arcs))
+    page = Fragment(html)
+    drawn = [text for text in page.texts if text.startswith("v")]
+    assert drawn[:41] == names[:41]
+    assert set(drawn[41:]) <= set(names[60:80])
+    assert len(drawn) == 50
+    assert "70 more variables and 11 more arcs are left out" in page.text

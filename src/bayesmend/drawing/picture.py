@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -98,13 +98,10 @@ class Key(NamedTuple):
     top: float
 
 
-def links_of(
-    graph: Dag | Cpdag, compelled: Collection[tuple[int, int]] | None = None
-) -> list[Link]:
+def links_of(graph: Dag | Cpdag) -> list[Link]:
     """List what a graph joins; of a class of graphs the edges have no head.
 
-    Arcs of a graph that point the other way in some equivalent one are `either`: all
-    but those `compelled`.
+    Arcs of a graph that point the other way in some equivalent one are `either`.
 
     Examples
     --------
@@ -115,8 +112,7 @@ def links_of(
     if isinstance(graph, Cpdag):
         edges = [Link(a, b, "either", has_head=False) for a, b in graph.undirected]
         return [Link(a, b) for a, b in graph.directed] + edges
-    if compelled is None:
-        compelled = set(graph.cpdag().directed)
+    compelled = set(graph.cpdag().directed)
     return [
         Link(parent, child, "fixed" if (parent, child) in compelled else "either")
         for child, members in enumerate(graph.parents)

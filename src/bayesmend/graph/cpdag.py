@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bayesmend._checks import check_items
+from bayesmend._shown import Shown
 from bayesmend.errors import DataError, ParameterError
 
 __all__ = ["Cpdag"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Cpdag:
+class Cpdag(Shown):
     """An equivalence class of graphs: a completed partially directed graph.
 
     Made by :meth:`Dag.cpdag`. An arc is directed when every graph of the class has

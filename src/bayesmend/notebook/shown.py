@@ -19,6 +19,7 @@ from bayesmend.data.states import MISSING, Label, listing, quantity
 from bayesmend.data.summary import Summary
 from bayesmend.data.table import IncompleteData
 from bayesmend.graph.confidence import ArcProbabilities
+from bayesmend.graph.cpdag import Cpdag
 from bayesmend.graph.dag import Dag
 from bayesmend.inference.impute import Imputation
 from bayesmend.inference.query import Answer
@@ -259,6 +260,20 @@ def _(imputation: Imputation) -> str:
 @as_html.register
 def _(dag: Dag) -> str:
     return fragment(_size(dag), picture(dag))
+
+
+@as_html.register
+def _(cpdag: Cpdag) -> str:
+    n_vars, n_arcs = (
+        quantity(cpdag.n_vars, "variable"),
+        quantity(len(cpdag.arcs), "arc"),
+    )
+    n_edges = quantity(len(cpdag.edges), "edge")
+    return fragment(
+        f"{n_vars}, {n_arcs}, {n_edges}",
+        picture(cpdag),
+        note("An edge without a head is an arc either way.") if cpdag.edges else "",
+    )
 
 
 def _size(dag: Dag) -> str:
