@@ -416,7 +416,12 @@ def calls() -> list[Call]:
         (
             bm.report.render_report,
             (v["result"],),
-            {"title": ["t"], "notes": [{"a": "b"}]},
+            {
+                "title": ["t"],
+                "notes": [{"a": "b"}],
+                "options": [{"seed": 1}],
+                "calls": [{"python": "bm.learn(table)"}],
+            },
         ),
         (bm.report.render_report, (v["ensemble"],), {}),
         (v["data"].to_table, (), {"fill": ["number", "interval"]}),

@@ -549,3 +549,55 @@ def test_one_of_a_thing_is_called_by_its_singular(tmp_path):
     for command in ("learn", "structure"):
         told = run(command, path, "--out", tmp_path / command).stdout
         assert "1 variable, 0 arcs\n" in told
+
+
+# --- the report -----------------------------------------------------------------------
+
+
+def test_the_report_is_shown_when_asked_for(holed, tmp_path, monkeypatch):
+    shown = []
+    monkeypatch.setattr("webbrowser.open", lambda url: shown.append(url) or True)
+    quick = ("--method", "em", "--restarts", 0, "--seed", 1)
+    ok("learn", holed, *quick, "--out", tmp_path / "out")
+    assert shown == []
+    ok("learn", holed, *quick, "--out", tmp_path / "again", "--open")
+    assert shown == [(tmp_path / "again" / "report.html").as_uri()]
+
+
+def test_without_a_browser_it_is_said_where_the_report_is(holed, tmp_path, monkeypatch):
+    monkeypatch.setattr("webbrowser.open", lambda url: False)
+    quick = ("--method", "em", "--restarts", 0, "--seed", 1)
+    done = run("learn", holed, *quick, "--out", tmp_path / "out", "--open")
+    assert done.exit_code == 0
+    page = tmp_path / "out" / "report.html"
+    assert f"no browser was found to show {page}" in done.stderr
+
+
+def test_the_call_in_the_report_gives_the_same_result(holed, tmp_path):
+    constraints = ("--forbid", "smoke,xray", "--tier", "asia", "--tier", "tub,lung")
+    options = ("--method", "em", "--restarts", 0, "--seed", 1, *constraints)
+    ok("learn", holed, *options, "--out", tmp_path / "out")
+    told = result_of(tmp_path / "out")
+    scope = {}
+    exec(told["again"]["python"], scope)
+    again = scope["result"]
+    assert again.score == told["score"]
+    assert [list(arc) for arc in again.dag.arcs] == told["arcs"]
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "In Python" in page
+    assert told["table_digest"] in page
+
+
+def test_the_command_in_the_report_is_the_one_that_was_given(holed, tmp_path):
+    given = ["learn", str(holed), "--method", "em", "--restarts", "0", "--seed", "1"]
+    out = ["--out", str(tmp_path / "a folder")]
+    command = [sys.executable, "-m", "bayesmend", *given, *out]
+    subprocess.run(command, check=True, capture_output=True)
+    told = result_of(tmp_path / "a folder")["again"]["command"]
+    assert told == f"bayesmend {' '.join(given)} --out '{tmp_path}/a folder'"
+
+
+def test_a_table_from_stdin_has_no_call(holed, tmp_path):
+    text = holed.read_text()
+    ok("learn", "-", "--method", "em", "--out", tmp_path / "out", stdin=text)
+    assert "python" not in result_of(tmp_path / "out")["again"]

@@ -126,12 +126,8 @@ test("a finding can be taken back from what all others say", () => {
       const others = new Map(evidence);
       others.delete(v);
       const expected = enumerated(model, others);
-      if (expected.total === 0) continue;
-      const logs = [...answers.without(v)];
-      const total = logs.reduce((sum, x) => sum + Math.exp(x), 0);
-      logs.forEach((x, k) => {
-        const share = expected.marginals[v][k] / expected.total;
-        assertClose(Math.exp(x) / total, share, "without its own finding");
+      answers.without(v).forEach((x, k) => {
+        assertClose(Math.exp(x), expected.marginals[v][k], "without its own finding");
       });
       taken++;
     }

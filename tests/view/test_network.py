@@ -57,12 +57,12 @@ def test_a_state_that_is_set_moves_the_others(asia):
     network = bm.load_network("asia")
     box(asia, "xray").click()
     asia.get_by_role("button", name="xray = yes").click()
-    pressed = asia.get_by_role("button", name="xray = yes, 100.0 %")
+    pressed = asia.get_by_role("button", name="xray = yes 100.0 %")
     assert pressed.get_attribute("aria-pressed") == "true"
     assert pressed.evaluate("e => e === document.activeElement")
     box(asia, "lung").click()
     told = bm.query(network, "lung", given={"xray": "yes"}).distributions["lung"]
-    asia.get_by_role("button", name=f"lung = yes, {100 * told['yes']:.1f} %").wait_for()
+    asia.get_by_role("button", name=f"lung = yes {100 * told['yes']:.1f} %").wait_for()
     assert asia.evaluate("told.at(-1).evidence") == {"xray": "yes"}
     asia.get_by_role("button", name="Clear").click()
     assert asia.evaluate("told.at(-1).evidence") == {}
@@ -85,7 +85,7 @@ def test_the_keyboard_goes_from_variable_to_variable(asia):
     assert len(seen) >= 4
     asia.keyboard.press("Enter")
     name = asia.evaluate("document.activeElement.getAttribute('aria-label')")
-    assert asia.locator(".bm-panel h3").inner_text() == name.split(",")[0]
+    assert asia.locator(".bm-panel h3").inner_text() == name.split()[0]
 
 
 def test_search_marks_and_enter_shows_one_after_the_other(asia):

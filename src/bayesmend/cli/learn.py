@@ -1,12 +1,15 @@
 """Learn a network from a table with missing cells, and mend the table."""
 
+import webbrowser
 from collections.abc import Callable, Iterable, Mapping
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from bayesmend import __version__
 from bayesmend._formulas import without_formulas
+from bayesmend.cli.again import calls_of
+from bayesmend.cli.declare import flag
 from bayesmend.cli.options import (
     EMPTY_ROWS,
     MEMORY,
@@ -29,6 +32,7 @@ from bayesmend.cli.terminal import (
     say,
 )
 from bayesmend.data.states import MISSING_MARKERS, listing, quantity
+from bayesmend.data.table import IncompleteData
 from bayesmend.formats.bif import render as render_bif
 from bayesmend.formats.ensemble import render as render_ensemble
 from bayesmend.learning.ensemble import Ensemble
@@ -39,7 +43,7 @@ from bayesmend.learning.saved import FILE as RESULT
 from bayesmend.learning.saved import saved
 from bayesmend.outcome import Stopped
 from bayesmend.report import render_report
-from bayesmend.report.reading import reading_facts
+from bayesmend.report.facts import facts_of
 from bayesmend.report.words import (
     Alike,
     certificate,
@@ -128,6 +132,9 @@ def learn(
     ] = _default.gap,
     max_memory: Annotated[float | None, MEMORY] = _default.max_memory,
     safe_csv: SafeCsv = False,
+    open_report: Annotated[
+        bool, flag("--open", "Show the report in the browser when it is there.")
+    ] = False,
     fill_empty_rows: Annotated[bool, EMPTY_ROWS] = _default.fill_empty_rows,
     reading: Reading,
 ) -> None:
@@ -154,8 +161,16 @@ def learn(
     arguments = search.arguments()
     data = reading.table()
     result = run(data, **own, **arguments, max_memory=max_memory)
-    facts = facts_of(result, own | search.to_dict() | reading.to_dict())
-    notes = {"table": reading.title}
+    calls = calls_of(
+        "learn",
+        reading.file,
+        own | arguments | reading.options() | {"max_memory": max_memory},
+        vars(defaults_of(IncompleteData.from_table)) | vars(_default),
+    )
+    made = f"{date.today():%Y-%m-%d}"
+    facts = facts_of(result, own | search.to_dict() | reading.to_dict(), calls)
+    facts["date"] = made
+    notes = {"table": reading.title, "date": made}
     with without_formulas(safe_csv):
         folder.write(
             files_of(result, facts, missing=reading.markers, notes=notes),
@@ -171,8 +186,16 @@ def learn(
         names = [*OUTPUTS, *([_ENSEMBLE] if isinstance(result, Ensemble) else [])]
         files = "\n".join(str(folder.out / name) for name in names)
         say(f"{summarise(result)}\n{files}")
+    if open_report:
+        _show(folder.out / "report.html")
     if result.stopped is Stopped.INTERRUPT:
         end_interrupted()
+
+
+def _show(page: Path) -> None:
+    """Open a page in the browser, or say where it is."""
+    if not webbrowser.open(page.resolve().as_uri()):
+        note(f"no browser was found to show {page}")
 
 
 def mechanism_of(texts: list[str] | None) -> MechanismLike:
@@ -197,17 +220,6 @@ def mechanism_of(texts: list[str] | None) -> MechanismLike:
     return given
 
 
-def facts_of(result: LearnResult, options: dict[str, Any]) -> dict[str, Any]:
-    """Return what is known about a result in plain types, ready for JSON."""
-    return {
-        **result.to_dict(),
-        "n_rows": result.completed.n_rows,
-        **reading_facts(result.completed),
-        "options": options,
-        "version": __version__,
-    }
-
-
 def files_of(
     result: LearnResult,
     facts: dict[str, Any],
@@ -225,7 +237,9 @@ def files_of(
         "network.bif": render_bif(result.network),
         "cells.csv": result.cells.to_csv(),
         RESULT: json_text({**facts, "saved": saved(result)}) + "\n",
-        "report.html": render_report(result, notes=notes),
+        "report.html": render_report(
+            result, notes=notes, options=facts["options"], calls=facts.get("again")
+        ),
     }
 
 

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -33,22 +33,34 @@ def report(
     """Show a saved result as a page, without learning again."""
     check_outputs([out], force=force)
     result = read_result(saved)
-    table = _table_of(saved)
-    notes = None if table is None else {"table": table}
-    heading = {} if title is None else {"title": title}
+    known = _kept_with(saved)
+    table = _table_of(known)
+    notes = {} if table is None else {"table": table}
+    if isinstance(known.get("date"), str):
+        notes["date"] = known["date"]
+    more: dict[str, Any] = {} if title is None else {"title": title}
+    for key, parameter in (("options", "options"), ("again", "calls")):
+        if isinstance(known.get(key), dict):
+            more[parameter] = known[key]
 
     def write(path: Path) -> None:
-        write_report(result, path, notes=notes, **heading)
+        write_report(result, path, notes=notes, **more)
 
     write_through(out, write, suffix=".html")
 
 
-def _table_of(saved: Path) -> str | None:
-    """Return what the table learned from was called, where that was kept."""
+def _kept_with(saved: Path) -> dict[str, Any]:
+    """Return what a result.json tells beside the result itself."""
     place = saved / FILE if is_folder(saved) else saved
     if place.suffix.lower() != ".json":
-        return None
-    options = json.loads(place.read_text(encoding="utf-8")).get("options")
+        return {}
+    known: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+    return known
+
+
+def _table_of(known: dict[str, Any]) -> str | None:
+    """Return what the table learned from was called, where that was kept."""
+    options = known.get("options")
     file = options.get("file") if isinstance(options, dict) else None
     if not isinstance(file, str):
         return None

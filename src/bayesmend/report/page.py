@@ -2,17 +2,20 @@
 
 import base64
 import hashlib
-import json
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Mapping
+from functools import cache
+from typing import Any
 
 from bayesmend._checks import check_mapping, got
 from bayesmend._entrance import entrance
 from bayesmend._files import write_text
 from bayesmend.data.mended import MendedSummary
-from bayesmend.data.states import quantity
+from bayesmend.data.states import listing, quantity
+from bayesmend.data.table import IncompleteData
 from bayesmend.drawing.graph import draw_graph
 from bayesmend.drawing.text import escape
 from bayesmend.errors import ParameterError
@@ -22,15 +25,17 @@ from bayesmend.learning.result import LearnResult, check_result, comparable
 from bayesmend.learning.saved import saved
 from bayesmend.learning.sensitivity import sensitivity
 from bayesmend.learning.support import unsupported_in_words
+from bayesmend.report.again import again_section
 from bayesmend.report.chart import draw_trace
+from bayesmend.report.contents import contents_of
+from bayesmend.report.facts import facts_of, finite
+from bayesmend.report.missing import draw_missing, missing_table, together_table
+from bayesmend.report.observed import observed_table
 from bayesmend.report.reading import reading_facts
-from bayesmend.report.style import SCRIPT, STYLE
 from bayesmend.report.tables import (
     arc_table,
     cell_table,
     column_table,
-    cpt_section,
-    fillings,
     mechanism_table,
     mended_table,
     sensitivity_table,
@@ -45,11 +50,15 @@ from bayesmend.report.words import (
 )
 from bayesmend.structure.ess import ess_in_words
 from bayesmend.structure.others import others_in_words
+from bayesmend.view import script, style
+from bayesmend.view.packed import as_json
 
 __all__ = ["render_report", "write_report"]
 
 # Tilts of log-odds, and for how many variables they are shown.
 _TILT, _MOST_TILTED = (-2.0, 2.0), 8
+_MOST_NAMES, _FEW_TABLES = 8, 12
+_MOST_DRAWN = 80  # variables of the picture that needs no script
 
 
 @entrance
@@ -59,11 +68,16 @@ def write_report(
     *,
     title: str = "Network and mended table",
     notes: Mapping[str, str] | None = None,
+    options: Mapping[str, Any] | None = None,
+    calls: Mapping[str, str] | None = None,
 ) -> None:
-    """Write a page about a result: certificate, network, mended cells, tables, trace.
+    """Write a page about a result that can be asked.
 
-    The page is one HTML file that needs no other and no connection. `read_result`
-    reads the result back from it.
+    The page is one HTML file that needs no other and no connection. It shows what was
+    missing and what fills it, the network with its probabilities, and how good both are
+    known to be. In a browser the network can be moved and searched, states can be set,
+    and every mended cell says what speaks for and against it. `read_result` reads the
+    result back from it.
 
     Parameters
     ----------
@@ -74,7 +88,11 @@ def write_report(
     title : str
         Heading of the page.
     notes : mapping of str to str, optional
-        Further facts to show beside score and bound.
+        Further facts to show at the top.
+    options : mapping, optional
+        The options that led to the result, to show how to get it again.
+    calls : mapping of str to str, optional
+        What was typed: a ``command`` for a terminal, a call in ``python``.
 
     Examples
     --------
@@ -87,7 +105,8 @@ def write_report(
     ...     Path(folder, "report.html").read_text().startswith("<!DOCTYPE html>")
     True
     """
-    write_text(path, render_report(result, title=title, notes=notes))
+    page = render_report(result, title=title, notes=notes, options=options, calls=calls)
+    write_text(path, page)
 
 
 @entrance
@@ -96,6 +115,8 @@ def render_report(
     *,
     title: str = "Network and mended table",
     notes: Mapping[str, str] | None = None,
+    options: Mapping[str, Any] | None = None,
+    calls: Mapping[str, str] | None = None,
 ) -> str:
     """Return the text of the page that `write_report` writes."""
     from bayesmend import __version__
@@ -104,50 +125,107 @@ def render_report(
     _check_title(title)
     if notes is not None:
         check_mapping("notes", notes, "{'source': 'survey of 2021'}")
-    mended = result.mended
+    if options is not None:
+        check_mapping("options", options, "{'seed': 1}")
+    if calls is not None:
+        check_mapping("calls", calls, "{'python': 'bm.learn(table, seed=1)'}")
+    known = finite(facts_of(result, options, calls))
+    mended, observed = result.mended, observed_table(result)
+    sections = {
+        "data": ("Your data", _data(result, observed, mended)),
+        "network": ("Network", _network(result) + _confidences(result)),
+        "ask": ("Ask", _ASK),
+        "cells": ("Mended cells", _cells(result)),
+        "good": ("How good", _certificate(result) + _facts(result) + _search(result)),
+        "again": ("Do it again", again_section(known)),
+    }
+    shown = {key: section for key, section in sections.items() if section[1]}
     body = [
-        _header(result, title),
+        _header(result, title, notes or {}),
         _warnings(result, mended),
-        _certificate(result),
-        _facts(result, notes or {}),
-        _network(result),
-        _confidences(result),
-        _mended(mended),
-        _mechanism(result),
-        _cells(result),
-        _tables(result),
-        _reading(result),
-        _search(result),
+        _navigation(shown),
+        "<main>",
+        *(
+            f'<section id="{key}"><h2>{name}</h2>{content}</section>'
+            for key, (name, content) in shown.items()
+        ),
+        "</main>",
         f"<footer>Made by bayesmend {escape(__version__)}.</footer>",
     ]
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_policy()}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        + "\n".join(part for part in body if part)
-        + f"\n{_saved(result)}\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
+        f"<title>{escape(title)}</title>\n<style>{_style()}</style>\n</head>\n<body>\n"
+        + _with_classes("\n".join(part for part in body if part))
+        + f"\n{_json('bayesmend-data', contents_of(result))}"
+        + f"\n{_json('bayesmend-result', known)}"
+        + f"\n{_json('saved', saved(result))}"
+        + f'\n<script type="module">{_script()}</script>\n</body>\n</html>\n'
     )
 
 
-def _saved(result: LearnResult) -> str:
-    """Keep the result itself in the page, for `read_result`: data, no script."""
-    text = json.dumps(saved(result))
-    return f'<script type="application/json" id="saved">{text}</script>'
+@cache
+def _script() -> str:
+    return script(["report"])
+
+
+@cache
+def _style() -> str:
+    lengths = "".join(f".p{k}{{--p:{k / 100:g}}}" for k in range(101))
+    return f"{style('report', 'view')}\n{lengths}\n"
+
+
+def _json(name: str, value: object) -> str:
+    """Hold values in the page as data, which nothing executes."""
+    return f'<script type="application/json" id="{name}">{as_json(value)}</script>'
+
+
+def _with_classes(text: str) -> str:
+    """Let bars have their lengths by classes: style attributes have no hash.
+
+    Examples
+    --------
+    >>> _with_classes('<td class="n bar" style="--p:0.123">')
+    '<td class="n bar p12">'
+    """
+    # Labels cannot match: their quotes are escaped.
+    return re.sub(
+        r'bar" style="--p:([\d.]+)"',
+        lambda found: f'bar p{min(100, round(100 * float(found[1])))}"',
+        text,
+    )
 
 
 def _policy() -> str:
-    """Allow this page's own script, and nothing from elsewhere."""
-    digest = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
-    # Bars carry their length in style attributes, for which there is no hash.
+    """Allow this page's own script and style, and nothing from elsewhere."""
     rules = {
         "default-src": "'none'",
-        "script-src": f"'sha256-{digest}'",
-        "style-src": "'unsafe-inline'",
+        "script-src": f"'sha256-{_hash(_script())}'",
+        "style-src": f"'sha256-{_hash(_style())}'",
         "base-uri": "'none'",
         "form-action": "'none'",
     }
     return "; ".join(f"{name} {source}" for name, source in rules.items())
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _navigation(sections: Mapping[str, tuple[str, str]]) -> str:
+    links = (
+        f'<li><a href="#{key}">{name}</a></li>' for key, (name, _) in sections.items()
+    )
+    return f'<nav aria-label="Sections"><ul>{"".join(links)}</ul></nav>'
+
+
+_ASK = (
+    '<p class="note">Click the states that you want to set: all other distributions '
+    "follow, exactly.</p>"
+    '<div id="ask-view"><p class="note static">Asking needs the script of the page; '
+    "<code>bayesmend query network.bif</code> answers the same.</p></div>"
+)
 
 
 def _check_title(value: object) -> None:
@@ -156,14 +234,32 @@ def _check_title(value: object) -> None:
         raise ParameterError(msg)
 
 
-def _header(result: LearnResult, title: str) -> str:
+def _header(result: LearnResult, title: str, notes: Mapping[str, str]) -> str:
     data = result.completed
+    facts = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
+        for name, value in notes.items()
+    )
+    how = f"{_METHODS.get(result.method, result.method)} found this network of "
+    how += f"{quantity(result.dag.n_arcs, 'arc')}"
+    n = len(result.cells)
+    how += f" and filled {quantity(n, 'missing cell')}." if n else "."
     return (
         f"<header><h1>{escape(title)}</h1>"
         f"<p>{quantity(data.n_rows, 'row')}, {quantity(data.n_vars, 'variable')}, "
         f"{mended_in_words(result)}{_empty_rows(result)}</p>"
-        "</header>"
+        + (f"<dl>{facts}</dl>" if facts else "")
+        + f'<p class="lead">{escape(how)} {escape(certificate(result))}</p></header>'
     )
+
+
+_METHODS = {
+    "exact": "Exact search over structures and completions",
+    "local": "Local search over structures and completions",
+    "em": "Structural EM, which weighs all completions,",
+    "em-hard": "Structural EM with most probable completions",
+    "ensemble": "An ensemble of networks",
+}
 
 
 def _empty_rows(result: LearnResult) -> str:
@@ -184,10 +280,38 @@ def _warnings(result: LearnResult, mended: MendedSummary) -> str:
         )
         told.append(("Mended cells unlike the observed", message))
     return "".join(
-        f'<div class="certificate alarm"><strong>{escape(title)}</strong>'
+        f'<div class="certificate {kind}"><strong>{escape(title)}</strong>'
         f"<p>{escape(message)}</p></div>"
-        for title, message in told
+        for kind, found in (("alarm", told), ("open", _cautions(result)))
+        for title, message in found
     )
+
+
+def _cautions(result: LearnResult) -> list[tuple[str, str]]:
+    """Say what a reader should know before trusting the rest."""
+    told = []
+    suspected = [
+        why.variable for why in result.mechanism or () if why.label == LABELS[2]
+    ]
+    if suspected:
+        message = (
+            f"Whether cells of {listing(suspected, _MOST_NAMES)} are missing seems to "
+            "depend on hidden values. What fills them allows for that as far as the "
+            "table tells; see below what rests on it."
+        )
+        told.append(("Cells that are not missing at random", message))
+    if ended := stopping(result):
+        message = f"{ended[0].upper()}{ended[1:]} ended the search before it was done."
+        told.append(("Ended early", message))
+    schema = result.completed.schema
+    if aside := () if schema is None else schema.of("pass-through"):
+        are = "is" if len(aside) == 1 else "are"
+        message = (
+            f"{listing([column.name for column in aside], _MOST_NAMES)} {are} not part "
+            "of the network; why is told below."
+        )
+        told.append(("Columns that are passed through", message))
+    return told
 
 
 def _certificate(result: LearnResult) -> str:
@@ -198,16 +322,37 @@ def _certificate(result: LearnResult) -> str:
     )
 
 
+def _data(result: LearnResult, observed: IncompleteData, mended: MendedSummary) -> str:
+    return (
+        _missing(result, observed)
+        + _mended(mended)
+        + _mechanism(result)
+        + _reading(result)
+        or '<p class="note">The table has no missing cell.</p>'
+    )
+
+
+def _missing(result: LearnResult, observed: IncompleteData) -> str:
+    if observed.is_complete:
+        return ""
+    return (
+        f"<h3>What is missing</h3>{missing_table(observed, result)}"
+        f"<h3>Missing together</h3>{together_table(observed)}"
+        '<div class="wide" tabindex="0" role="group" aria-label="Map of missing cells">'
+        f"{draw_missing(observed)}</div>"
+    )
+
+
 def _mended(mended: MendedSummary) -> str:
     if not mended.variables:
         return ""
     return (
-        '<section><h2>Observed against mended</h2><p class="note">The observed cells '
+        '<h3>Observed against mended</h3><p class="note">The observed cells '
         "of each variable beside its mended ones, also within the levels of the "
         "variable that best predicts which cells are missing. Cells filled with their "
         "most probable states make frequent states more frequent; an alarm is a "
         "mended distribution that resembles no observed one.</p>"
-        f"{mended_table(mended)}</section>"
+        f"{mended_table(mended)}"
     )
 
 
@@ -222,7 +367,7 @@ def _mechanism(result: LearnResult) -> str:
         for why in first[:_MOST_TILTED]
     ]
     return (
-        '<section><h2>Why cells are missing</h2><p class="note">Innocent: nothing was '
+        '<h3>Why cells are missing</h3><p class="note">Innocent: nothing was '
         "found that missing cells depend on. Intervals hold with about 95 %, the "
         "parents being given. Told by the rest: how much of a missing state the other "
         "cells of its row tell; where that is little, a dependence on the state itself "
@@ -230,11 +375,11 @@ def _mechanism(result: LearnResult) -> str:
         f'{mechanism_table(found)}<p class="note">What rests on it: the share of each '
         "state in the table if the log-odds of being missing, given that state, were "
         "other than learned by so much; and bounds that hold whatever the reason.</p>"
-        f"{sensitivity_table(tilted)}</section>"
+        f"{sensitivity_table(tilted)}"
     )
 
 
-def _facts(result: LearnResult, notes: Mapping[str, str]) -> str:
+def _facts(result: LearnResult) -> str:
     detail = result.detail
     facts = {
         "score": number(result.score),
@@ -252,7 +397,6 @@ def _facts(result: LearnResult, notes: Mapping[str, str]) -> str:
     ended = stopping(result)
     if ended:
         facts["stopped by"] = ended
-    facts |= {str(name): str(value) for name, value in notes.items()}
     items = (
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
         for name, value in facts.items()
@@ -270,17 +414,41 @@ def _facts(result: LearnResult, notes: Mapping[str, str]) -> str:
 
 
 def _network(result: LearnResult) -> str:
+    """Give the network: a drawing for paper, and where the scripts put theirs."""
+    dag = result.dag
     counts = Counter(result.cells.variables.tolist())
-    mended = [counts[v] for v in range(result.dag.n_vars)]
-    has_either = bool(result.dag.cpdag().undirected)
+    drawn = ""
+    if dag.n_vars <= _MOST_DRAWN:
+        graph = draw_graph(dag, [counts[v] for v in range(dag.n_vars)])
+        drawn = f'<div class="wide static">{graph}</div>'
     legend = (
         '<p class="note">A dashed arc points the other way in an equivalent network: '
         "the data cannot tell its direction.</p>"
-        if has_either
+        if dag.cpdag().undirected
         else ""
     )
-    graph = draw_graph(result.dag, mended)
-    return f'<section><h2>Network</h2><div class="wide">{graph}</div>{legend}</section>'
+    gains = (
+        '<p class="note">The gain of an arc is what the BDeu score (ess 1) of the '
+        "completed table would lose without it.</p>"
+    )
+    tables = "".join(_folded_table(result, v) for v in range(dag.n_vars))
+    if dag.n_vars > _FEW_TABLES:
+        told = f"Tables of {dag.n_vars:,} variables"
+        tables = f"<details><summary>{told}</summary>{tables}</details>"
+    return (
+        f'{drawn}<div id="network-view"></div>{legend}{gains * bool(dag.n_arcs)}'
+        f"<h3>Probabilities</h3>{tables}"
+    )
+
+
+def _folded_table(result: LearnResult, v: int) -> str:
+    """Fold a table of probabilities away; the script fills it in."""
+    dag = result.dag
+    given = ", ".join(escape(dag.names[p]) for p in dag.parents[v])
+    return (
+        f'<details data-table="{v}"><summary>{escape(dag.names[v])}'
+        f"<span>{' | ' * bool(given)}{given}</span></summary></details>"
+    )
 
 
 def _confidences(result: LearnResult) -> str:
@@ -288,10 +456,10 @@ def _confidences(result: LearnResult) -> str:
         return ""
     n_networks = quantity(len(result.mixture.structures), "network")
     return (
-        '<section><h2>How sure the arcs are</h2><p class="note">The share of '
+        '<h3>How sure the arcs are</h3><p class="note">The share of '
         f"{n_networks} with an arc between two variables, and in this direction, with "
         "standard errors.</p>"
-        f"{arc_table(result.arc_probabilities())}</section>"
+        f"{arc_table(result.arc_probabilities())}"
     )
 
 
@@ -299,9 +467,11 @@ def _cells(result: LearnResult) -> str:
     if len(result.cells) == 0:
         return ""
     return (
-        f'<section><h2>Mended cells</h2><p class="note">{sureness(result).meaning} '
-        "Rows count from 0, the header not counted; cells alike share a line.</p>"
-        f"{_unsupported(result)}{fillings(result)}{cell_table(result)}</section>"
+        f'<p class="note">{sureness(result).meaning} '
+        "Rows count from 0, the header not counted. Choose a cell to see why.</p>"
+        f'<div id="cells-view"></div>{_unsupported(result)}'
+        '<div class="static"><p class="note">Cells alike share a line.</p>'
+        f"{cell_table(result)}</div>"
     )
 
 
@@ -314,12 +484,6 @@ def _unsupported(result: LearnResult) -> str:
         "What is filled in is carried over from other rows.</p>"
         + unsupported_table(result)
     )
-
-
-def _tables(result: LearnResult) -> str:
-    network = result.network
-    sections = "".join(cpt_section(network, v) for v in range(network.n_vars))
-    return f"<section><h2>Probabilities</h2>{sections}</section>"
 
 
 def _reading(result: LearnResult) -> str:
@@ -338,10 +502,10 @@ def _reading(result: LearnResult) -> str:
     if markers:
         told += f" Missing cells were written as: {', '.join(markers)}."
     return (
-        "<section><h2>How the table was read</h2>"
+        "<h3>How the table was read</h3>"
         + (f"<ul>{notes}</ul>" if notes else "")
         + (f'<p class="note">{escape(told.strip())}</p>' if told else "")
-        + f"{column_table(facts['columns'])}</section>"
+        + f"{column_table(facts['columns'])}"
     )
 
 
@@ -358,4 +522,4 @@ def _search(result: LearnResult) -> str:
         " a point per accepted move; the dashed line is the upper bound, where it is "
         "near."
     )
-    return f'<section><h2>Search</h2>{chart}<p class="note">{told}</p></section>'
+    return f'<h3>Search</h3>{chart}<p class="note">{told}</p>'

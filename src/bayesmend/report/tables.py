@@ -22,6 +22,7 @@ from bayesmend.report.words import (
 
 __all__ = [
     "arc_table",
+    "bar",
     "cell_table",
     "column_table",
     "cpt_section",
@@ -29,6 +30,7 @@ __all__ = [
     "mechanism_table",
     "mended_table",
     "sensitivity_table",
+    "table",
     "unsupported_table",
 ]
 
@@ -53,7 +55,7 @@ def cell_table(result: LearnResult) -> str:
         f"<tr><td>{escape(cell.variable)}</td><td>{escape(cell.state)}"
         f"{_NO_EXAMPLE if cell.supported is False else ''}</td>"
         f"<td>{escape(cell.runner_up)}</td>"
-        f'<td class="n bar" style="--p:{measure.share(cell, most):.3f}">'
+        f"<td {bar(measure.share(cell, most))}>"
         f'{number(measure.of(cell))}</td><td class="n">{len(rows):,}</td>'
         f'<td class="rows">{Alike(cell, rows).show_rows(_MAX_ROWS)}</td></tr>'
         for cell, rows in shown
@@ -68,7 +70,7 @@ def cell_table(result: LearnResult) -> str:
         "<tr><th>variable</th><th>mended as</th><th>runner-up</th>"
         f'<th class="n">{measure.name}</th><th class="n">cells</th><th>rows</th></tr>'
     )
-    return _table(head, rows, "The least certain mended cells first") + note
+    return table(head, rows, "The least certain mended cells first") + note
 
 
 def column_table(columns: Sequence[Mapping[str, Any]]) -> str:
@@ -81,7 +83,7 @@ def column_table(columns: Sequence[Mapping[str, Any]]) -> str:
     n_left = len(columns) - len(rows)
     note = f'<p class="note">{n_left:,} more columns are not shown.</p>'
     head = "<tr><th>column</th><th>taken for</th><th>intervals or reason</th></tr>"
-    return _table(head, rows, "What columns were taken for") + note * (n_left > 0)
+    return table(head, rows, "What columns were taken for") + note * (n_left > 0)
 
 
 _TAKEN_FOR = {
@@ -112,7 +114,7 @@ def fillings(result: LearnResult) -> str:
             f"<td>{', '.join(parts)}</td></tr>"
         )
     head = '<tr><th>variable</th><th class="n">cells</th><th>mended as</th></tr>'
-    return _table(head, rows, "Mended cells by variable")
+    return table(head, rows, "Mended cells by variable")
 
 
 def unsupported_table(result: LearnResult) -> str:
@@ -132,7 +134,7 @@ def unsupported_table(result: LearnResult) -> str:
         "<tr><th>variable</th><th>mended as</th>"
         '<th class="n">cells</th><th>rows</th></tr>'
     )
-    return _table(head, rows, "Mended cells without an observed example")
+    return table(head, rows, "Mended cells without an observed example")
 
 
 def mechanism_table(found: LearnedMechanism) -> str:
@@ -158,7 +160,7 @@ def mechanism_table(found: LearnedMechanism) -> str:
         '<th>missing, given its state</th><th class="n">gain (nats)</th>'
         '<th class="n">told by the rest</th></tr>'
     )
-    return _table(head, rows, "Why cells are missing")
+    return table(head, rows, "Why cells are missing")
 
 
 def sensitivity_table(found: Sequence[Sensitivity]) -> str:
@@ -173,7 +175,7 @@ def sensitivity_table(found: Sequence[Sensitivity]) -> str:
             )
     tilts = "".join(f'<th class="n">{tilt:+g}</th>' for tilt in found[0].tilts)
     head = f'<tr><th>variable</th><th>state</th>{tilts}<th class="n">bounds</th></tr>'
-    return _table(head, rows, "Shares under tilted log-odds of being missing")
+    return table(head, rows, "Shares under tilted log-odds of being missing")
 
 
 def mended_table(mended: MendedSummary) -> str:
@@ -187,7 +189,7 @@ def mended_table(mended: MendedSummary) -> str:
         '<th class="n">observed</th><th>observed as</th>'
         '<th class="n">mended</th><th>mended as</th></tr>'
     )
-    return _table(head, rows, "Observed and mended cells", "mended-shares")
+    return table(head, rows, "Observed and mended cells", "mended-shares")
 
 
 def _stratum_row(variable: MendedVariable, part: MendedStratum) -> str:
@@ -222,16 +224,16 @@ def arc_table(found: ArcProbabilities) -> str:
     arcs = found.edges()[:_MAX_EDGES]
     rows = [
         f"<tr><td>{escape(arc.parent)}</td><td>{escape(arc.child)}</td>"
-        f'<td class="n bar" style="--p:{arc.undirected:.3f}">{arc.undirected:.2f} '
+        f"<td {bar(arc.undirected)}>{arc.undirected:.2f} "
         f"± {arc.undirected_error:.2f}</td>"
-        f'<td class="n bar" style="--p:{arc.probability:.3f}">{arc.probability:.2f} '
+        f"<td {bar(arc.probability)}>{arc.probability:.2f} "
         f"± {arc.error:.2f}</td></tr>"
         for arc in arcs
     ]
     n_left = len(found.edges()) - len(arcs)
     note = f'<p class="note">{n_left:,} more are not shown.</p>' if n_left else ""
     head = "<tr><th>from</th><th>to</th><th>either way</th><th>this way</th></tr>"
-    return _table(head, rows, "Probabilities of arcs") + note
+    return table(head, rows, "Probabilities of arcs") + note
 
 
 def cpt_section(network: Network, v: int) -> str:
@@ -245,9 +247,7 @@ def cpt_section(network: Network, v: int) -> str:
     rows = [
         "<tr>"
         + "".join(f"<td>{escape(label)}</td>" for label in config)
-        + "".join(
-            f'<td class="n bar" style="--p:{p:.3f}">{p:.3f}</td>' for p in row.tolist()
-        )
+        + "".join(f"<td {bar(p)}>{p:.3f}</td>" for p in row.tolist())
         + "</tr>"
         for config, row in zip(configs, network.cpts[v], strict=False)
     ]
@@ -255,15 +255,23 @@ def cpt_section(network: Network, v: int) -> str:
     note = f'<p class="note">{n_left:,} more rows are not shown.</p>' if n_left else ""
     return (
         f"<details><summary>{escape(dag.names[v])}<span>{told}</span></summary>"
-        + _table(f"<tr>{head}</tr>", rows, f"Probabilities of {dag.names[v]}")
+        + table(f"<tr>{head}</tr>", rows, f"Probabilities of {dag.names[v]}")
         + f"{note}</details>"
     )
 
 
-def _table(head: str, rows: Sequence[str], caption: str, kind: str = "") -> str:
+def bar(share: float) -> str:
+    """Return the attributes of a cell with a number and a bar of some length."""
+    return f'class="n bar" style="--p:{share:.3f}"'
+
+
+def table(head: str, rows: Sequence[str], caption: str, kind: str = "") -> str:
+    """Return a table that can be scrolled sideways; `head` and `rows` are HTML."""
     style = f' class="{kind}"' if kind else ""
     return (
-        f'<div class="wide"><table{style} aria-label="{escape(caption)}">'
+        f'<div class="wide" tabindex="0" role="group" '
+        f'aria-label="{escape(caption)}, scrollable">'
+        f'<table{style} aria-label="{escape(caption)}">'
         f"<thead>{head}</thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )

@@ -52,6 +52,11 @@ class Engine {
     this.cliques = tree.cliques.map((members) => new Table(members, model.card));
     this.parent = tree.parent;
     this.home = tree.home;
+    this.root = tree.parent.map((_, c) => {
+      let at = c;
+      while (tree.parent[at] >= 0) at = tree.parent[at];
+      return at;
+    });
     this.separators = tree.separators.map((members) => new Table(members, model.card));
     this.toParent = this.separators.map((s, c) =>
       this.parent[c] < 0 ? null : mapping(this.cliques[this.parent[c]], s),
@@ -78,7 +83,7 @@ class Engine {
    * @returns {Answers}
    */
   infer(evidence = new Map()) {
-    const { sums, zeros, up, logEvidence } = this.#collect(evidence, logSum);
+    const { sums, zeros, up, logEvidence, ofRoots } = this.#collect(evidence, logSum);
     for (let c = this.cliques.length - 1; c >= 0; c--) {
       const p = this.parent[c];
       if (p < 0) continue;
@@ -92,7 +97,7 @@ class Engine {
       );
       multiply(sums[c], zeros[c], down, this.toSeparator[c]);
     }
-    return new Answers(this, evidence, sums, zeros, logEvidence);
+    return new Answers(this, evidence, sums, zeros, logEvidence, ofRoots);
   }
 
   /** The logarithm of the probability of some states together; -Infinity: impossible. */
@@ -152,10 +157,12 @@ class Engine {
     }
     const up = [];
     let logEvidence = 0;
+    const ofRoots = new Map();
     for (let c = 0; c < this.cliques.length; c++) {
       const p = this.parent[c];
       if (p < 0) {
-        logEvidence += reduce(sums[c], zeros[c], null, 1)[0];
+        ofRoots.set(c, reduce(sums[c], zeros[c], null, 1)[0]);
+        logEvidence += ofRoots.get(c);
         up.push(null);
         continue;
       }
@@ -164,18 +171,19 @@ class Engine {
       multiply(sums[p], zeros[p], message, this.toParent[c]);
       up.push(message);
     }
-    return { sums, zeros, up, logEvidence };
+    return { sums, zeros, up, logEvidence, ofRoots };
   }
 }
 
 /** What a network says of all variables, given evidence. */
 class Answers {
-  constructor(engine, evidence, sums, zeros, logEvidence) {
+  constructor(engine, evidence, sums, zeros, logEvidence, ofRoots) {
     this.engine = engine;
     this.evidence = evidence;
     this.sums = sums;
     this.zeros = zeros;
     this.logEvidence = logEvidence;
+    this.ofRoots = ofRoots;
   }
 
   get isPossible() {
@@ -189,12 +197,14 @@ class Answers {
   }
 
   /**
-   * What all other evidence says of each state of a variable, its own finding taken
-   * back: the logarithm of their probability together, up to a constant of the tree
-   * that this variable's own part does not change.
+   * The logarithm of the probability of each state of a variable together with all
+   * other evidence, its own finding taken back.
    */
   without(v) {
-    return this.#joint(v, this.evidence.has(v));
+    const own = this.engine.root[this.engine.home[v]];
+    let elsewhere = 0;
+    for (const [root, value] of this.ofRoots) if (root !== own) elsewhere += value;
+    return this.#joint(v, this.evidence.has(v)).map((x) => x + elsewhere);
   }
 
   #joint(v, withoutOwn) {

@@ -245,6 +245,7 @@ class NetworkView {
       },
       shape("rect", { x: x - width / 2, y, width, height: drawing.boxHeight, rx: 8 }),
       name,
+      " ",
       below,
     );
     this.boxes.set(v, { made, name, below, n, x, y });
@@ -272,8 +273,7 @@ class NetworkView {
       const told = known ? `= ${label}` : n ? `${count(n)} mended` : "";
       below.textContent = told.length > 16 ? `${told.slice(0, 15)}…` : told;
       name.setAttribute("y", told ? y + 18 : y + 24);
-      const about = [session.names[v], told.replace("= ", "known: ")];
-      made.setAttribute("aria-label", about.filter(Boolean).join(", "));
+      made.setAttribute("aria-label", `${session.names[v]} ${told}`.trim());
       made.setAttribute("aria-pressed", String(v === chosen));
     }
     const focus = this.boxes.has(chosen) ? chosen : this.boxes.keys().next().value;

@@ -19,12 +19,13 @@ export function stateBars(session, v, { most = 254 } = {}) {
         type: "button",
         class: "bm-state",
         "aria-pressed": String(known === k),
-        "aria-label": `${session.names[v]} = ${labels[k]}${told && `, ${told}`}`,
+        "aria-label": `${session.names[v]} = ${labels[k]} ${told}`.trim(),
         "data-state": k,
         onclick: () => session.toggle(v, k),
       },
       sized(element("span", { class: "bm-fill" }), share),
       element("span", { class: "bm-label" }, labels[k]),
+      " ",
       element("span", { class: "bm-number" }, told),
     );
     return element("li", {}, button);
@@ -82,7 +83,7 @@ export function heatMap(session, v, { most = 200 } = {}) {
     ...session.states[v].map((label) =>
       element("th", { scope: "col", class: "bm-n" }, label),
     ),
-    ...(rows ? [element("th", { scope: "col", class: "bm-n" }, "rows")] : []),
+    ...(rows ? [element("th", { scope: "col", class: "bm-n" }, "observed rows")] : []),
   ];
   const body = [];
   for (let j = 0; j < Math.min(configs, most); j++) {
