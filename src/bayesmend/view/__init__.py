@@ -5,7 +5,9 @@ The scripts are modern JavaScript without any other package:
 - ``inference.js``: exact inference by a junction tree;
 - ``session.js``: a network, what is known of its variables, and what follows;
 - ``layering.js``: the neighbourhood of a variable as a drawing of its own;
-- ``network.js``: the drawing with its panel, ``mount(element, data, options)``.
+- ``network.js``: the drawing with its panel, ``mount(element, data, options)``;
+- ``ask.js``, ``cells.js``, ``why.js``: questions, mended cells, and why they are so;
+- ``report.js``: the page about a result, made of all these.
 """
 
 from bayesmend.view.describe import ArcNote, VariableNote, describe
