@@ -75,8 +75,10 @@ def files(tmp_path_factory):
 COMMANDS = {
     "learn": "learn holed.csv --method em --seed 1 --out OUT",
     "learn local": "learn holed.csv --method local --restarts 2 --seed 1 --out OUT",
-    "learn ensemble": "learn holed.csv --method ensemble --networks 2 --seed 1 --out OUT",
-    "learn mechanism": "learn holed.csv --mechanism self --restarts 0 --seed 1 --out OUT",
+    "learn ensemble": "learn holed.csv --method ensemble --networks 2 "
+    "--seed 1 --out OUT",
+    "learn mechanism": "learn holed.csv --mechanism self --restarts 0 "
+    "--seed 1 --out OUT",
     "multiple": "multiple holed.csv --tables 1 --burn-in 1 --thin 1 --seed 1 --out OUT",
     "structure": "structure full.csv --seed 1 --out OUT",
     "impute": "impute asia.bif holed.csv --out OUT.csv",

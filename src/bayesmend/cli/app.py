@@ -17,7 +17,7 @@ from bayesmend.cli.declare import Debug, flag
 __all__ = ["COMMANDS", "app"]
 
 COMMANDS = {
-    "demo": "Show the main job on rows of the ASIA network.",
+    "demo": "Mend a table of 1,000 invented patients, and compare with the truth.",
     "summary": "Describe a table: variables, states and missing cells.",
     "learn": "Learn a network from a table with missing cells, and mend the table.",
     "report": "Show a saved result as a page, without learning again.",

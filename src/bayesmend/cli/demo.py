@@ -1,74 +1,190 @@
-"""Show the main job on a network that comes with the package."""
+"""Show the main job on a table that comes with the package."""
 
+import csv
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from statistics import fmean, median
+from typing import Annotated, Any, NamedTuple
 
-from bayesmend.cli.learn import OUTPUTS, facts_of, files_of, summarise
+from bayesmend._columns import in_columns
+from bayesmend.cli.learn import ENSEMBLE, OUTPUTS, facts_of, files_of, summarise
 from bayesmend.cli.options import Folder, option
 from bayesmend.cli.terminal import end_interrupted, say
-from bayesmend.datasets import load_network
+from bayesmend.data.states import listing, quantity
+from bayesmend.datasets import load_truth, table_path
 from bayesmend.errors import ParameterError
-from bayesmend.formats.bif import render as render_bif
-from bayesmend.graph.distance import structural_hamming_distance
-from bayesmend.hiding.mechanisms import hide_mcar
 from bayesmend.learning.learn import learn
+from bayesmend.learning.mechanism.result import MissingCells
+from bayesmend.learning.result import LearnResult
 from bayesmend.outcome import Stopped
 
 __all__ = ["demo"]
 
 _OUT = Path("demo")
-_ROWS, _RATE, _SEED = 2000, 0.01, 1
+_TABLE, _TRUTH = "patients.csv", "patients-truth.csv"
 _FILES = {
-    "asia.bif": "the network that the rows are drawn from",
-    "complete.csv": "the rows as drawn",
-    "incomplete.csv": "the rows without the hidden cells: all that learning sees",
-    "truth.csv": "what the hidden cells held: row (from 0), variable, value",
+    _TABLE: "the table: all that learning sees",
+    _TRUTH: "what its empty fields would have held: row (from 0), variable, value",
     **OUTPUTS,
+    ENSEMBLE: "the networks whose answers were averaged",
 }
+_OPTIONS: dict[str, Any] = {"method": "ensemble", "mechanism": "auto", "seed": 1}
+_COMMAND = "--method ensemble --mechanism auto --seed 1"
+
+Truth = Mapping[str, Mapping[int, str]]
+Columns = Mapping[str, list[Any]]
 
 
 def demo(
     out: Annotated[Path, option("DIR", "Folder for the files; made if needed.")] = _OUT,
 ) -> None:
-    """Show the main job on rows of the ASIA network.
+    """Mend a table of 1,000 invented patients, and compare with the truth.
 
-    Draws rows, hides cells, learns from what is left, and compares with the truth.
+    Learns why cells are missing, averages many networks, writes the mended table and a
+    report, and says in plain words what was found and how much of it is right.
     """
     folder = Folder(out, force=True)
     folder.check(_FILES)
     _check_others(out)
-    network = load_network("asia")
-    complete = network.sample(_ROWS, seed=_SEED)
-    hidden = hide_mcar(complete, _RATE, seed=_SEED)
-    say(
-        f"Drew {complete.n_rows:,} rows of the ASIA network ({network.n_vars} "
-        f"variables, seed {_SEED}) and hid {hidden.n_hidden:,} of "
-        f"{hidden.n_candidates:,} cells completely at random.\n"
-    )
-    result = learn(hidden.data, seed=_SEED)
-    n_right = round(hidden.accuracy(result.completed) * hidden.n_hidden)
-    distance = structural_hamming_distance(result.dag, network.dag)
-    recovered = f"{n_right} of {hidden.n_hidden} ({n_right / hidden.n_hidden:.1%})"
-    notes = {"hidden cells recovered": recovered, "distance to ASIA": str(distance)}
-    options = {"method": "auto", "seed": _SEED}
+    source, truth = table_path("patients"), load_truth("patients")
+    result = learn(source, **_OPTIONS)
+    quality = _quality(result.completed.to_table(), _read(source), truth)
+    shares = {row.column: row.in_words for row in quality}
     folder.write(
         {
-            "asia.bif": render_bif(network),
-            "complete.csv": complete.write_csv,
-            "incomplete.csv": hidden.data.write_csv,
-            "truth.csv": hidden.write_csv,
-            **files_of(result, facts_of(result, options), notes=notes),
+            _TABLE: source.read_text("utf-8"),
+            _TRUTH: source.with_name(_TRUTH).read_text("utf-8"),
+            **files_of(
+                result, facts_of(result, _OPTIONS), notes={"table": _TABLE, **shares}
+            ),
         }
     )
     say(summarise(result))
-    say(f"hidden cells recovered: {recovered}")
+    say("What was found")
+    for sentence in _findings(result, truth):
+        say(f"- {sentence}")
     say(
-        f"structural Hamming distance to the ASIA network: {distance} "
-        f"(it has {network.dag.n_arcs} arcs)\n"
+        "\nHow near the filled fields are to what they would have held, and how near "
+        "the most frequent value or the median would be"
     )
+    head = ("column", "empty", "mended", "most frequent or median")
+    say("\n".join(in_columns([head, *(row.cells for row in quality)])))
+    say("")
     _list_files(out)
     if result.stopped is Stopped.INTERRUPT:
         end_interrupted()
+
+
+class _Quality(NamedTuple):
+    """How near the filled fields of a column are to what they would have held."""
+
+    column: str
+    n_empty: int
+    mended: str
+    simple: str
+
+    @property
+    def cells(self) -> tuple[str, str, str, str]:
+        return self.column, str(self.n_empty), self.mended, self.simple
+
+    @property
+    def in_words(self) -> str:
+        return (
+            f"{self.n_empty} empty fields, {self.mended}; the most frequent value or "
+            f"the median: {self.simple}"
+        )
+
+
+def _quality(completed: Columns, table: Columns, truth: Truth) -> list[_Quality]:
+    """Compare each column with the truth, as filled and as a simple rule fills it."""
+    return [
+        _Quality(
+            name,
+            len(held),
+            _closeness([completed[name][row] for row in held], [*held.values()]),
+            _closeness([_simple(table[name])] * len(held), [*held.values()]),
+        )
+        for name, held in truth.items()
+    ]
+
+
+def _closeness(filled: list[Any], held: list[str]) -> str:
+    if _are_numbers(held):
+        errors = [abs(float(a) - float(b)) for a, b in zip(filled, held, strict=True)]
+        return f"off by {fmean(errors):.2g} on average"
+    n_right = sum(a == b for a, b in zip(filled, held, strict=True))
+    return f"{n_right / len(held):.0%} right"
+
+
+def _simple(fields: list[str]) -> str:
+    observed = [field for field in fields if field]
+    if _are_numbers(observed):
+        return str(median(map(float, observed)))
+    return Counter(observed).most_common(1)[0][0]
+
+
+def _are_numbers(fields: list[str]) -> bool:
+    return all(field.replace(".", "", 1).isdigit() for field in fields)
+
+
+def _read(path: Path) -> dict[str, list[str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    return dict(zip(head, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def _findings(result: LearnResult, truth: Truth) -> Iterator[str]:
+    """Say in plain words why cells are missing, and what that changes."""
+    if result.mechanism is None:
+        return
+    n_innocent = sum(not found.parents for found in result.mechanism)
+    for found in result.mechanism:
+        if found.parents:
+            given = _conditions(found)
+            yield f"Whether {found.variable} is missing depends on {given}."
+        if found.parents == (found.variable,):
+            yield _correction(result, found, truth)
+    if n_innocent:
+        yield (
+            f"Of the empty fields in {quantity(n_innocent, 'other column')} nothing "
+            "was found that they depend on: that may be chance."
+        )
+
+
+def _conditions(found: MissingCells) -> str:
+    """List what share is missing given what, the largest first, with its interval."""
+    shares = [
+        f"{' and '.join(map(str, states))} {share:.0%} ({low:.0%} to {high:.0%})"
+        for share, states, low, high in sorted(
+            zip(
+                found.probabilities.tolist(),
+                found.configurations,
+                found.lower,
+                found.upper,
+                strict=True,
+            ),
+            key=lambda each: -each[0],
+        )
+    ]
+    own = found.parents == (found.variable,)
+    what = "what it would hold" if own else " and ".join(found.parents)
+    return f"{what}: {listing(shares, 4)}"
+
+
+def _correction(result: LearnResult, found: MissingCells, truth: Truth) -> str:
+    """Compare the state that is missing most: observed, mended, and in truth."""
+    name = found.variable
+    state = found.configurations[int(found.probabilities.argmax())][0]
+    mended = list(result.completed.to_table()[name])
+    held = truth[name]
+    observed = [value for row, value in enumerate(mended) if row not in held]
+    true = [held.get(row, value) for row, value in enumerate(mended)]
+    shares = [values.count(state) / len(values) for values in (observed, mended, true)]
+    return (
+        "So {name} = {state} is {0:.0%} of what was observed and {1:.0%} of the mended "
+        "column; in truth it is {2:.0%}."
+    ).format(*shares, name=name, state=state)
 
 
 def _check_others(folder: Path) -> None:
@@ -87,6 +203,6 @@ def _list_files(folder: Path) -> None:
     for name, what in _FILES.items():
         say(f"{folder / name!s:{width}}  {what}")
     say(
-        f"\nNext: open {folder / 'report.html'} in a browser, or run "
-        f"bayesmend learn {folder / 'incomplete.csv'} --out NEW"
+        f"\nNext: open {folder / 'report.html'} in a browser, or do the same yourself: "
+        f"bayesmend learn {folder / _TABLE} --out NEW {_COMMAND}"
     )

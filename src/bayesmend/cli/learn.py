@@ -56,7 +56,7 @@ from bayesmend.report.words import (
 from bayesmend.structure.ess import ess_in_words
 from bayesmend.structure.others import others_in_words
 
-__all__ = ["OUTPUTS", "facts_of", "files_of", "learn", "summarise"]
+__all__ = ["ENSEMBLE", "OUTPUTS", "facts_of", "files_of", "learn", "summarise"]
 
 OUTPUTS = {
     "network.bif": "the network learned",
@@ -67,7 +67,7 @@ OUTPUTS = {
     "result, for read_result and report",
     "report.html": "all of this to look at in a browser",
 }
-_ENSEMBLE = "ensemble.json"
+ENSEMBLE = "ensemble.json"
 _SHOWN_ARCS = 30
 _SHOWN_CELLS = 5
 _default = defaults_of(run)
@@ -145,7 +145,7 @@ def learn(
     in place of a network. Ctrl-C and --time-limit end the search; the best answer so
     far is written. After Ctrl-C the exit code is 130.
     """
-    folder.check([*OUTPUTS, *([_ENSEMBLE] if method == "ensemble" else [])])
+    folder.check([*OUTPUTS, *([ENSEMBLE] if method == "ensemble" else [])])
     own: dict[str, Any] = {
         "method": method,
         "support": support,
@@ -174,7 +174,7 @@ def learn(
     with without_formulas(safe_csv):
         folder.write(
             files_of(result, facts, missing=reading.markers, notes=notes),
-            earlier=_ENSEMBLE,
+            earlier=ENSEMBLE,
         )
     if "note" in result.detail:
         note(result.detail["note"])
@@ -183,7 +183,7 @@ def learn(
     if folder.json:
         print_json(facts)
     else:
-        names = [*OUTPUTS, *([_ENSEMBLE] if isinstance(result, Ensemble) else [])]
+        names = [*OUTPUTS, *([ENSEMBLE] if isinstance(result, Ensemble) else [])]
         files = "\n".join(str(folder.out / name) for name in names)
         say(f"{summarise(result)}\n{files}")
     if open_report:
@@ -230,7 +230,7 @@ def files_of(
     """Make the contents of all files, so that what goes wrong leaves none behind."""
     more: dict[str, str | Callable[[Path], None]] = {}
     if isinstance(result, Ensemble):
-        more = {_ENSEMBLE: render_ensemble(result.mixture)}
+        more = {ENSEMBLE: render_ensemble(result.mixture)}
     return {
         **more,
         "completed.csv": partial(result.completed.write_csv, missing=missing),
