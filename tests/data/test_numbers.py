@@ -51,6 +51,25 @@ def test_many_numbers_are_kept_by_rank():
     assert known.medians == (500.0,)
 
 
+@given(
+    st.lists(st.tuples(st.integers(-50, 50), st.integers(0, 4)), max_size=80),
+    st.booleans(),
+)
+def test_a_number_that_counts_twice_is_two_numbers(counted, is_date):
+    numbers = np.array([x for x, _ in counted], dtype=float)
+    counts = np.array([k for _, k in counted], dtype=float)
+    whole = Numbers.of(numbers, (-10.0, 7.0), is_date=is_date, counts=counts)
+    repeated = np.repeat(numbers, counts.astype(int)) if counts.any() else numbers
+    assert whole == Numbers.of(repeated, (-10.0, 7.0), is_date=is_date)
+
+
+def test_numbers_may_count_in_fractions():
+    numbers, counts = np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.1, 0.8])
+    known = Numbers.of(numbers, (), counts=counts)
+    assert known.medians == (3.0,)
+    assert [known.values[0].count(x) for x in (1, 2, 3)] == [10, 10, 80]
+
+
 @pytest.mark.parametrize(
     ("numbers", "decimals"),
     [([1.0, 3.0], 0), ([0.5, 2], 1), ([1e-7], 7), ([1 / 3], None), ([1e-20], None)],

@@ -169,7 +169,12 @@ class Discretization:
         return self.numbers[position_of(name, self.names)]
 
     def with_numbers(
-        self, name: str, numbers: NDArray[np.float64], *, is_date: bool = False
+        self,
+        name: str,
+        numbers: NDArray[np.float64],
+        *,
+        is_date: bool = False,
+        weights: NDArray[np.float64] | None = None,
     ) -> Self:
         """Return the rule with what numbers of a variable tell, unless it knows some.
 
@@ -181,11 +186,13 @@ class Discretization:
             Its numbers, NaN where missing; of dates, seconds since 1970.
         is_date : bool, default=False
             Whether the numbers stand for dates.
+        weights : ndarray, optional
+            How often each number counts, if not once.
         """
         place = position_of(name, self.names)
         if self.numbers[place] is not None:
             return self
-        known = Numbers.of(numbers, self.cuts[place], is_date=is_date)
+        known = Numbers.of(numbers, self.cuts[place], is_date=is_date, counts=weights)
         return replace(
             self, numbers=(*self.numbers[:place], known, *self.numbers[place + 1 :])
         )
@@ -350,7 +357,7 @@ def fit_source(
             if len(points) + 1 < n_bins and shortfalls is not None:
                 shortfalls.append(_shortfall(name, len(points) + 1, n_bins))
         cuts.append(points)
-        known.append(Numbers.of(numbers, points, is_date=is_date))
+        known.append(Numbers.of(numbers, points, is_date=is_date, counts=weights))
     return Discretization(tuple(cutting), tuple(cuts), tuple(known))
 
 

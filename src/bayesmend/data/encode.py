@@ -313,7 +313,7 @@ class Coder:
                 if j in self.cut:
                     numbers[j], is_date = self._numbers(j, rules)
                     self.discretization = self._rule.with_numbers(
-                        name, numbers[j], is_date=is_date
+                        name, numbers[j], is_date=is_date, weights=weights
                     )
                     codings.append(rules.intervals(name, self._rule.labels(name)))
                 else:

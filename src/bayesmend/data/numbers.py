@@ -47,7 +47,8 @@ class Numbers:
         A number for each interval: the median of the observed ones, rounded as they
         are; of dates an observed one. Where none was observed, a number inside.
     values : tuple of tuple of float
-        Of each interval at most 100 observed numbers, ascending, evenly spaced in rank.
+        Of each interval at most 100 observed numbers, ascending, evenly spaced in
+        rank; a number that counts twice has two ranks.
 
     Examples
     --------
@@ -68,25 +69,31 @@ class Numbers:
         cuts: Sequence[float],
         *,
         is_date: bool = False,
+        counts: NDArray[np.float64] | None = None,
     ) -> Self:
-        """Describe observed numbers, NaN where missing, that are cut at some points."""
-        seen = np.sort(numbers[~np.isnan(numbers)])
+        """Describe observed numbers, NaN where missing, that are cut at some points.
+
+        ``counts`` say how often each of them counts, if not once.
+        """
+        seen, weights = _ascending(numbers, counts)
         decimals = None if is_date else count_decimals(np.unique(seen))
         kind: NumberKind = "integer" if decimals == 0 else "number"
         ends = np.searchsorted(seen, np.array(cuts, dtype=np.float64), side="right")
-        parts = np.split(seen, ends)
+        parts, shares = np.split(seen, ends), np.split(weights, ends)
         bounds = [-np.inf, *cuts, np.inf]
         medians = [
-            _median(part, decimals, is_date=is_date)
+            _median(part, share, decimals, is_date=is_date)
             if part.size
             else _inside(low, high, decimals)
-            for part, low, high in zip(parts, bounds[:-1], bounds[1:], strict=True)
+            for part, share, low, high in zip(
+                parts, shares, bounds[:-1], bounds[1:], strict=True
+            )
         ]
         return cls(
             "date" if is_date else kind,
             decimals,
             tuple(medians),
-            tuple(_spaced(part) for part in parts),
+            tuple(map(_spaced, parts, shares)),
         )
 
     def fill(
@@ -164,10 +171,35 @@ def count_decimals(numbers: NDArray[np.float64]) -> int | None:
     return most if most <= _MOST_DECIMALS else None
 
 
-def _median(part: NDArray[np.float64], decimals: int | None, *, is_date: bool) -> float:
+def _ascending(
+    numbers: NDArray[np.float64], counts: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the observed numbers in order, and how often each counts."""
+    is_seen = ~np.isnan(numbers)
+    if counts is None or not counts[is_seen].any():
+        seen = np.sort(numbers[is_seen])
+        return seen, np.ones(len(seen))
+    is_seen &= counts > 0
+    order = np.argsort(numbers[is_seen], kind="stable")
+    return numbers[is_seen][order], counts[is_seen][order]
+
+
+def _median(
+    part: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    decimals: int | None,
+    *,
+    is_date: bool,
+) -> float:
+    up_to = np.cumsum(counts)
+    half = up_to[-1] / 2
+    lower, upper = (
+        part[min(int(np.searchsorted(up_to, half, side=side)), len(part) - 1)]
+        for side in ("left", "right")
+    )
     if is_date:
-        return float(part[(len(part) - 1) // 2])
-    middle = part[(len(part) - 1) // 2], part[len(part) // 2]
+        return float(lower)
+    middle = lower, upper
     median = float(middle[0] + (middle[1] - middle[0]) / 2)
     if decimals is not None:
         median = round(median, decimals)
@@ -197,10 +229,19 @@ def _floor(number: float, decimals: int | None) -> float:
     return rounded if rounded <= number else round(rounded - 10.0**-decimals, decimals)
 
 
-def _spaced(part: NDArray[np.float64]) -> tuple[float, ...]:
-    if len(part) > KEPT:
-        part = part[np.linspace(0, len(part) - 1, KEPT).round().astype(np.intp)]
-    return tuple(part.tolist())
+def _spaced(
+    part: NDArray[np.float64], counts: NDArray[np.float64]
+) -> tuple[float, ...]:
+    up_to = np.cumsum(counts)
+    total = float(up_to[-1]) if len(part) else 0.0
+    if (counts % 1 != 0).any():
+        ranks = (np.arange(KEPT) + 0.5) * (total / KEPT)
+    elif total > KEPT:
+        ranks = np.linspace(0, total - 1, KEPT).round()
+    else:
+        ranks = np.arange(total)
+    places = np.searchsorted(up_to, ranks, side="right")
+    return tuple(part[np.minimum(places, len(part) - 1)].tolist())
 
 
 def date_number(value: Any) -> float:
