@@ -40,10 +40,11 @@ __all__ = [
     "impute",
     "list_cells",
     "most_probable_each",
+    "with_evidence",
 ]
 
 How = Literal["mpe", "marginal", "draw"]
-UseOfMechanism = Literal["use", "ignore"]
+UseOfMechanism = Literal["use", "always", "ignore"]
 IMPUTATIONS = get_args(How)
 
 # What the arrays of `CompletedCells` take for each cell.
@@ -214,9 +215,11 @@ def impute(
         interval, rounded as they are; with ``method="draw"`` as one of them, drawn.
         ``interval``: all of them as intervals.
     {fill_empty_rows}
-    mechanism : {"use", "ignore"}, default="use"
+    mechanism : {"use", "always", "ignore"}, default="use"
         Whether it is evidence that a cell is missing, where the network knows why (see
-        `learn_em`). Of a variable that is missing in every row it never is.
+        `learn_em`). With ``use`` it is none of a variable that is missing in every row,
+        as one is that the table was never asked for; with ``always`` it is, so that a
+        row gets the same answer alone as among others.
     {n_threads}
     max_memory : float, default=2**30
         Bytes that the tables of exact inference may take, and the completed tables
@@ -261,7 +264,7 @@ def impute(
     engine = Engine(inference, n_samples, seed, n_threads, max_memory, remedy)
     new = read_for(network, data, allow_absent=allow_absent, unknown=unknown, **reading)
     engine.require_room(n_draws, _bytes_per_draw(network, new))
-    asked, given = _with_evidence(network, new.cells, use=mechanism == "use")
+    asked, given = with_evidence(network, new, mechanism)
     compiled = None
     if inference == "exact" and not isinstance(asked, Mixture):
         compiled = engine.compile(asked, given)
@@ -291,15 +294,18 @@ def impute(
     )
 
 
-def _with_evidence(
-    network: Model, cells: NDArray[np.uint8], *, use: bool
+def with_evidence(
+    network: Model, new: NewData, mechanism: UseOfMechanism
 ) -> tuple[Model, NDArray[np.uint8]]:
     """Add to a network and its cells that some are missing, if it knows why."""
-    if not use or network.mechanism is None:
-        return network, cells
-    indicators = network.mechanism.indicators(network.names, cells)
+    if mechanism == "ignore" or network.mechanism is None:
+        return network, new.cells
+    asked = None
+    if mechanism == "always":
+        asked = [name for name in network.names if name not in new.absent]
+    indicators = network.mechanism.indicators(network.names, new.cells, asked)
     return network.with_indicators(), np.ascontiguousarray(
-        np.concatenate([cells, indicators])
+        np.concatenate([new.cells, indicators])
     )
 
 

@@ -98,17 +98,24 @@ class Mechanism:
                 raise DataError(msg)
 
     def indicators(
-        self, names: Sequence[str], cells: NDArray[np.uint8]
+        self,
+        names: Sequence[str],
+        cells: NDArray[np.uint8],
+        asked: Sequence[str] | None = None,
     ) -> NDArray[np.uint8]:
         """Return the indicators of a table: 1 where a cell is missing.
 
-        A variable that is missing in every row says nothing of why: its indicator is
-        missing, too.
+        Of a variable that was not asked for it says nothing that it is missing: its
+        indicator is missing, too. Where it is not told what was asked for, a variable
+        that is missing in every row was not.
         """
         place = {name: v for v, name in enumerate(names)}
         columns = [place[name] for name in self.variables]
         found: NDArray[np.uint8] = np.equal(cells[columns], MISSING).astype(np.uint8)
-        found[found.all(axis=1)] = MISSING
+        if asked is None:
+            found[found.all(axis=1)] = MISSING
+        else:
+            found[[name not in asked for name in self.variables]] = MISSING
         return found
 
     def to_dict(self) -> dict[str, Any]:
