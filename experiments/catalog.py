@@ -25,6 +25,7 @@ NAMES = {
     "structure": "which score finds the structure, complete and with hidden cells",
     "coverage": "whether intervals from imputed tables cover the truth",
     "mechanism": "four networks, three mechanisms: learning why cells are missing",
+    "classifier": "twenty tables, the class of incomplete rows, against peers",
     "support": "blocks of missing cells: what a row without an example has to cost",
 }
 """Names of the experiments, each with a line about it."""

@@ -58,6 +58,7 @@ SOURCES = {
         "http://www.causality.inf.ethz.ch/data/LUCAS.html"
     ),
     "mushroom.csv": f"Mushroom, {_UCI}/73",
+    "nursery.csv": f"Nursery, {_UCI}/76",
     "primary_tumor.csv": f"Primary Tumor, {_UCI}/83",
     "smoking_waves.csv": f"{_GRUDER}, one row a subject with its four waves",
     "soybean.csv": f"Soybean (Large), training and test rows, {_UCI}/90",
