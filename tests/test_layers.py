@@ -52,6 +52,7 @@ LAYERS = [
     "hiding",
     "validation",
     "plot",
+    "sklearn",
     "datasets",
     "notebook",
     "cli",
@@ -81,7 +82,7 @@ CORE_CALLERS = {
 
 # Optional packages are imported inside the functions that need them.
 ALLOWED_AT_IMPORT = {"numpy", "bayesmend", *sys.stdlib_module_names}
-EDGE = {"cli"}
+EDGE = {"cli", "sklearn"}
 # Modules that are themselves imported inside functions, with the package they are for.
 ENGINES = {"structure/scip.py": {"pyscipopt"}}
 
