@@ -112,7 +112,7 @@ def test_ctrl_c_ends_with_one_line_and_130(command, monkeypatch, table, tmp_path
     # Every command reads a table or a network first.
     monkeypatch.setattr(IncompleteData, "from_table", interrupt)
     monkeypatch.setattr("bayesmend.cli.options.load_network", interrupt)
-    monkeypatch.setattr("bayesmend.cli.demo.load_network", interrupt)
+    monkeypatch.setattr("bayesmend.cli.demo.load_truth", interrupt)
     places = {"TABLE": table, "OUT": out}
     result = run(command, *(places.get(a, a) for a in INTERRUPTIBLE[command]))
     assert (result.exit_code, result.stderr) == (130, "Interrupted.\n")
@@ -208,6 +208,7 @@ LIBRARY = {
 OTHERS = {*signature(IncompleteData.from_table).parameters}
 OTHERS |= {*signature(Constraints).parameters}
 OTHERS |= {"file", "net", "out", "cells", "json", "force", "debug", "safe_csv"}
+OTHERS |= {"open_report"}
 OTHERS |= {"model", "pass_through", "drop"}  # each a value of columns=
 
 
