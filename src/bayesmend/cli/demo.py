@@ -50,14 +50,12 @@ def demo(
     source, truth = table_path("patients"), load_truth("patients")
     result = learn(source, **_OPTIONS)
     quality = _quality(result.completed.to_table(), _read(source), truth)
-    shares = {row.column: row.in_words for row in quality}
+    notes = {"table": _TABLE, "compared with the truth": _in_words(quality)}
     folder.write(
         {
             _TABLE: source.read_text("utf-8"),
             _TRUTH: source.with_name(_TRUTH).read_text("utf-8"),
-            **files_of(
-                result, facts_of(result, _OPTIONS), notes={"table": _TABLE, **shares}
-            ),
+            **files_of(result, facts_of(result, _OPTIONS), notes=notes),
         }
     )
     say(summarise(result))
@@ -88,12 +86,14 @@ class _Quality(NamedTuple):
     def cells(self) -> tuple[str, str, str, str]:
         return self.column, str(self.n_empty), self.mended, self.simple
 
-    @property
-    def in_words(self) -> str:
-        return (
-            f"{self.n_empty} empty fields, {self.mended}; the most frequent value or "
-            f"the median: {self.simple}"
-        )
+
+def _in_words(quality: list[_Quality]) -> str:
+    """Tell of the columns with most empty fields how near their filled ones are."""
+    most = sorted(quality, key=lambda row: -row.n_empty)[:2]
+    return "; ".join(
+        f"{row.column} {row.mended} (most frequent or median: {row.simple})"
+        for row in most
+    )
 
 
 def _quality(completed: Columns, table: Columns, truth: Truth) -> list[_Quality]:
