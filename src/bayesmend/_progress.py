@@ -17,7 +17,14 @@ from typing import Any, Protocol, Self
 
 from bayesmend.errors import ParameterError
 
-__all__ = ["Progress", "ProgressBar", "make_way", "shown_progress", "told"]
+__all__ = [
+    "Progress",
+    "ProgressBar",
+    "drawn_by",
+    "make_way",
+    "shown_progress",
+    "told",
+]
 
 Progress = Callable[..., None]
 """Told (what is going on, best score so far, seconds since the start).
@@ -124,12 +131,27 @@ class _Log:
         pass
 
 
+_terminal: ContextVar[Callable[[], _Screen]] = ContextVar(
+    "_terminal", default=_Terminal
+)
+
+
+@contextmanager
+def drawn_by(screen: Callable[[], _Screen]) -> Iterator[None]:
+    """Let another class draw the bars on a terminal meanwhile."""
+    token = _terminal.set(screen)
+    try:
+        yield
+    finally:
+        _terminal.reset(token)
+
+
 def _find_screen() -> _Screen | None:
     """Return where a bar can be written over; None where it cannot."""
     if _is_notebook():
         return _Notebook()
     if sys.stderr is not None and sys.stderr.isatty():
-        return _Terminal()
+        return _terminal.get()()
     return None
 
 

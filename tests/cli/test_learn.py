@@ -433,7 +433,7 @@ def test_progress_shows_on_a_terminal_only(hard, tmp_path):
     shown = read_until(main, "best score -")
     os.close(main)
     os.close(other)
-    assert "] branch and bound, best score -" in shown
+    assert "━ branch and bound, best score -" in shown
     assert shown.endswith("\r\x1b[K")
     assert b"branch and bound" not in done.stdout
 

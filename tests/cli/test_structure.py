@@ -243,10 +243,9 @@ def test_progress_shows_on_a_terminal_only(wide, tmp_path):
     command += ["--out", str(tmp_path / "out"), "--solver", "order"]
     command += ["--time-limit", "3"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=other, check=True)
-    shown = os.read(main, 100_000).decode()
+    shown = read_until(main, "order search, best score -")
     os.close(main)
     os.close(other)
-    assert "order search, best score -" in shown
     assert shown.endswith("\r\x1b[K")
     assert b"order search" not in done.stdout
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import re
 import select
 import time
 
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 from bayesmend.cli.app import app
 
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 READ_BY_DEFAULT = {
     **dict.fromkeys(("missing", "delimiter", "decimal", "encoding", "header", "names")),
     **dict.fromkeys(("sheet", "states", "columns", "weights")),
@@ -45,10 +47,10 @@ def rows_of(text):
 
 
 def read_until(terminal, text, seconds=60.0):
-    """Read what a process shows on a terminal until it shows a text."""
-    shown, end = "", time.monotonic() + seconds
-    while text not in shown:
-        assert time.monotonic() < end, f"{text!r} never came: {shown!r}"
+    """Read what a process shows on a terminal until it shows a text; no colours."""
+    sent, end = b"", time.monotonic() + seconds
+    while text not in (shown := COLOURS.sub("", sent.decode(errors="ignore"))):
+        assert time.monotonic() < end, f"{text!r} never came: {shown[-500:]!r}"
         if select.select([terminal], [], [], 0.1)[0]:
-            shown += os.read(terminal, 100_000).decode()
+            sent += os.read(terminal, 100_000)
     return shown

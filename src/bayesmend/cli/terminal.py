@@ -22,8 +22,10 @@ from typer.core import TyperCommand
 
 from bayesmend._files import file_suffix, resolved
 from bayesmend._interrupts import INTERRUPTED, answered
+from bayesmend._progress import drawn_by
 from bayesmend._spelling import shown, spelling
 from bayesmend._visible import tidy, visible
+from bayesmend.cli.bar import Bar
 from bayesmend.cli.declare import DEBUG
 from bayesmend.data.csv import TEXT_SUFFIXES
 from bayesmend.errors import (
@@ -74,7 +76,13 @@ class Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; exit 1 for an error and 130 for Ctrl-C."""
         try:
-            with answered(), _warnings_on_stderr(), spelling(self.spell), _held:
+            with (
+                answered(),
+                _warnings_on_stderr(),
+                spelling(self.spell),
+                drawn_by(Bar),
+                _held,
+            ):
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             sys.stderr.write("Interrupted.\n")
