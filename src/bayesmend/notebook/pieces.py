@@ -14,7 +14,7 @@ from bayesmend.drawing.text import cut, escape
 
 __all__ = ["STYLE", "Bar", "folded", "fragment", "left_out", "note", "table"]
 
-_LONGEST = 60  # characters of a label
+_LONGEST = 90  # characters of a label
 _LONGEST_LIST = 160  # of several
 
 # Colours follow the text, whose colour is the theme's; these two can be set beside it.
@@ -39,7 +39,7 @@ STYLE = """
 .bayesmend .wide table th { font-weight: 600; white-space: nowrap; }
 .bayesmend .wide table .n { text-align: right; font-variant-numeric: tabular-nums; }
 .bayesmend .bar { min-width: 6em; background: linear-gradient(var(--bar), var(--bar))
-  left / calc(var(--p) * 100%) 78% no-repeat; }
+  left 3px center / calc(var(--p) * (100% - 6px)) 78% no-repeat; }
 .bayesmend .missing { opacity: .55; font-style: italic; }
 .bayesmend .unlike { color: #d64545; font-weight: 600; }
 .bayesmend details { margin: .3em 0; }
