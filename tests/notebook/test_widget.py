@@ -51,6 +51,12 @@ def test_a_result_is_shown_by_its_network(asia):
     view = NetworkView(result)
     assert view.network is result.network
     assert view._network["names"] == [*data.names]
+    notes = view._network["notes"]
+    assert sum(map(sum, (note["mended"] for note in notes))) == data.n_missing
+    assert sum(map(sum, (note["observed"] for note in notes))) == (
+        data.n_rows * data.n_vars - data.n_missing
+    )
+    assert NetworkView(result.network)._network["notes"][0] is None
 
 
 def test_a_number_is_the_interval_it_lies_in():

@@ -50,7 +50,7 @@ class Lab:
         context = self.chromium.new_context(viewport={"width": 1200, "height": 1000})
         self.watch.over(context)
         page = context.new_page()
-        page.set_default_timeout(PATIENCE)
+        page.set_default_timeout(30_000)
         page.goto(f"{self.url}/lab/tree/{name}?token={self.token}&reset")
         page.wait_for_selector(".jp-Notebook .jp-Cell")
         theme = "JupyterLab Dark" if dark else "JupyterLab Light"

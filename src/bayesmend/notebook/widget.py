@@ -12,7 +12,9 @@ from bayesmend._packages import require
 from bayesmend.data.states import MISSING, Label, position_of, quantity
 from bayesmend.errors import ParameterError
 from bayesmend.inference.query import evidence_row, shown_evidence
+from bayesmend.learning.result import LearnResult
 from bayesmend.network.network import Network, check_network
+from bayesmend.report.contents import network_of
 from bayesmend.view import describe, script, style
 
 __all__ = ["NetworkView"]
@@ -143,4 +145,6 @@ def _network_of(network: object) -> Network:
 
 
 def _described(network: Any) -> dict[str, Any]:
+    if isinstance(network, LearnResult):
+        return network_of(network)
     return describe(_network_of(network))

@@ -15,21 +15,16 @@ from bayesmend.report.observed import observed_table
 from bayesmend.score import Families, FamilyScorer
 from bayesmend.view import ArcNote, VariableNote, describe, pack, plain
 
-__all__ = ["contents_of"]
+__all__ = ["contents_of", "network_of"]
 
 _MOST_RECORDS = 3_000_000  # cells of rows that the page holds
 
 
 def contents_of(result: LearnResult) -> dict[str, Any]:
     """Return what the page of a result shows and asks, ready for JSON."""
-    observed = observed_table(result)
     network = result.network
     contents: dict[str, Any] = {
-        "network": describe(
-            network,
-            variables=_variables(result, observed),
-            arcs=_arcs(result),
-        ),
+        "network": network_of(result),
         "isEnsemble": isinstance(result, Ensemble),
     }
     if len(result.cells):
@@ -43,6 +38,23 @@ def contents_of(result: LearnResult) -> dict[str, Any]:
             "cpts": pack(np.concatenate([cpt.ravel() for cpt in whole.cpts]), "f8"),
         }
     return contents
+
+
+def network_of(result: LearnResult) -> dict[str, Any]:
+    """Return the network of a result, and what is known of its variables and arcs.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> result = bm.learn({"a": [0, 1, 0, 1], "b": [0, 1, None, 1]}, seed=1)
+    >>> note = network_of(result)["notes"][1]
+    >>> note["observed"], note["mended"]
+    ([1, 2], [1, 0])
+    """
+    observed = observed_table(result)
+    return describe(
+        result.network, variables=_variables(result, observed), arcs=_arcs(result)
+    )
 
 
 def _variables(
