@@ -21,6 +21,7 @@ NAMES = {
     "imputation": "four networks, three mechanisms, against peers",
     "real": "real tables, 10 % of the observed cells hidden, against peers",
     "average": "real tables, one network against the mean of many and against peers",
+    "confidence": "how sure arcs are: many networks, bootstrap, posterior",
     "optimism": "where augmentation is too optimistic, and where not",
     "structure": "which score finds the structure, complete and with hidden cells",
     "coverage": "whether intervals from imputed tables cover the truth",

@@ -86,6 +86,17 @@ def test_neighbours_that_are_alike_widen_the_errors():
     )
 
 
+def test_chains_that_walk_side_by_side_are_told_apart():
+    one = Dag.from_arcs(["a", "b"], [("a", "b")])
+    none = Dag.from_arcs(["a", "b"])
+    # Two chains, each in one state for long; what follows is of the other chain.
+    side_by_side = ArcProbabilities.of([one, none] * 20, [0, 1] * 20)
+    in_turn = ArcProbabilities.of([one] * 20 + [none] * 20, [0] * 20 + [1] * 20)
+    assert (side_by_side.directed_errors == in_turn.directed_errors).all()
+    apart = ArcProbabilities.of([one, none] * 20)
+    assert in_turn.directed_errors[0, 1] > 3 * apart.directed_errors[0, 1]
+
+
 def test_errors_cover_the_spread_of_independent_shares():
     rng = np.random.default_rng(1)
     one, none = Dag.from_arcs(["a", "b"], [("a", "b")]), Dag.from_arcs(["a", "b"])

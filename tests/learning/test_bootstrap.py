@@ -68,3 +68,17 @@ def test_what_cannot_be_done_is_told():
         bm.bootstrap(data, method="ensemble")
     with pytest.raises(ParameterError, match="left no time for a single sample"):
         bm.bootstrap(data, time_limit=1e-6)
+
+
+def test_the_solver_is_the_one_that_is_named():
+    data = bm.load_network("asia").sample(300, seed=1)
+    found = bm.bootstrap(data, n=1, method="em", solver="greedy", seed=5)
+    generator = np.random.default_rng(5).spawn(1)[0]
+    weights = bootstrap_weights(data, generator)
+    sample = bm.IncompleteData.from_codes(
+        data.codes, names=data.names, states=data.states, weights=weights
+    )
+    alone = bm.learn_structure(sample, solver="greedy", seed=generator)
+    assert found.structures == (alone.dag,)
+    with pytest.raises(ParameterError, match="solver='order' goes with"):
+        bm.bootstrap(data, n=1, method="exact", solver="order")

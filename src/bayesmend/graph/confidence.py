@@ -272,8 +272,10 @@ def _inflation(found: NDArray[np.bool_], chains: Sequence[int]) -> float:
     From the correlation of neighbours in a chain, over all arcs together, as if it fell
     off geometrically.
     """
-    number = np.asarray(chains)
-    centred = found - found.mean(axis=0)
+    # Chains walk side by side: those of one are put next to each other.
+    order = np.argsort(chains, kind="stable")
+    number = np.asarray(chains)[order]
+    centred = (found - found.mean(axis=0))[order]
     follows = np.flatnonzero(number[1:] == number[:-1]) + 1
     variance = float((centred**2).mean())
     if not len(follows) or variance == 0:

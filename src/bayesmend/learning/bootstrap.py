@@ -31,6 +31,7 @@ from bayesmend.learning.support import untold_of_support
 from bayesmend.outcome import Stopped
 from bayesmend.score import Ess, Prior, Score
 from bayesmend.seed import Seed, as_generator
+from bayesmend.structure.solve import Solver, check_solver
 
 __all__ = ["Bootstrap", "bootstrap"]
 
@@ -87,6 +88,7 @@ def bootstrap(
     support: float | None = None,
     max_parents: int = 3,
     restarts: int | None = None,
+    solver: Solver = "auto",
     constraints: ConstraintsLike = None,
     max_memory: float | None = None,
     time_limit: float | None = None,
@@ -112,6 +114,9 @@ def bootstrap(
     {score, auto_ess, prior, support, max_parents}
     restarts : int, optional
         As in `learn`.
+    solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
+        As in `learn`: with ``method="em"`` and ``greedy`` a complete table has its arcs
+        counted over runs of hill climbing.
     {constraints}
     max_memory : float, optional
         As in `learn`.
@@ -135,6 +140,7 @@ def bootstrap(
     progress = told(progress)
     check_integer("n", n, 1)
     check_choice("method", method, _METHODS)
+    check_solver(solver)
     clock = Clock(time_limit)
     table = IncompleteData.from_table(data, **reading)
     require_rows(table)
@@ -148,6 +154,7 @@ def bootstrap(
             "support": support,
             "max_parents": max_parents,
             "restarts": restarts,
+            "solver": solver,
             "constraints": Constraints.of(constraints),
             "max_memory": max_memory,
             "progress": False,

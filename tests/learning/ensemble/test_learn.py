@@ -164,6 +164,57 @@ def test_ctrl_c_returns_what_is_there():
     assert result.completed.is_complete
 
 
+def test_an_ensemble_goes_on_with_the_members_it_has():
+    data = asia().data
+    first = learn_ensemble(data, n_networks=4, classes=(2,), class_starts=2, seed=1)
+    more = learn_ensemble(data, n_networks=10, resume=first, seed=2)
+    assert more.mixture.structures[:4] == first.mixture.structures
+    assert len(more.mixture.structures) == more.detail["n_networks"] == 10
+    assert more.mixture.chains[:10] == (0, 1, 2, 3, 0, 1, 2, 3, 0, 1)
+    for name in ("sample_size", "weights", "planned", "classes"):
+        assert more.detail[name] == first.detail[name]
+    hidden = [[n for n in x.members if n.n_vars > 8] for x in (first, more)]
+    assert hidden[0] == hidden[1]
+    again = bm.impute(more, data)
+    assert again.completed == more.completed
+    assert np.allclose(again.cells.probabilities, more.cells.probabilities)
+    # There is nothing to do where all networks are there.
+    same = learn_ensemble(data, n_networks=4, resume=first, seed=2)
+    assert same.mixture == first.mixture
+    assert np.allclose(same.cells.probabilities, first.cells.probabilities)
+
+
+@pytest.mark.parametrize("seconds", [0.02, 0.15, 0.4])
+def test_what_ctrl_c_left_is_resumed(seconds):
+    data = asia(400).data
+    with ctrl_c_after(seconds):
+        try:
+            first = learn_ensemble(data, n_networks=100_000, tol=0.0, seed=1)
+        except KeyboardInterrupt:  # before there was any network
+            return
+    assert first.stopped == "interrupt"
+    n_wanted = first.detail["n_networks"] + 4
+    more = learn_ensemble(data, n_networks=n_wanted, tol=0.0, resume=first, seed=1)
+    assert not more.stopped
+    assert more.detail["n_networks"] == n_wanted
+    assert more.detail["planned"] is not None
+
+
+def test_only_an_ensemble_of_the_same_table_is_resumed():
+    data = asia(60).data
+    first = short(data, n_networks=1)
+    options = {"resume": first, "seed": 1}
+    with pytest.raises(ParameterError, match="resume must be what learn_ensemble ret"):
+        learn_ensemble(data, resume=bm.learn_em(data, restarts=0, seed=1))
+    with pytest.raises(ParameterError, match="table with other variables or states"):
+        learn_ensemble({"a": ["x", "y", None] * 3}, **options)
+    with pytest.raises(ParameterError, match="from a table with other cells"):
+        learn_ensemble(asia(60, seed=2).data, **options)
+    for name, value in (("ess", 1.0), ("classes", (2,)), ("mechanism", "self")):
+        with pytest.raises(ParameterError, match=rf"^{name}=.* has no effect"):
+            learn_ensemble(data, **options, **{name: value})
+
+
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_a_time_limit_is_kept_with_an_answer(n_threads):
     data = asia(500).data

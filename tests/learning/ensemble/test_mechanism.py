@@ -203,6 +203,17 @@ def test_ctrl_c_while_it_is_learned_returns_the_network_at_hand():
     assert result.completed.is_complete
 
 
+def test_an_ensemble_goes_on_under_its_mechanism():
+    data = hidden()
+    first = learn(data, n_networks=2, classes=(2,), class_starts=1)
+    more = learn_ensemble(data, n_networks=4, resume=first, seed=1)
+    assert more.mechanism is first.mechanism
+    assert more.mixture.structures[:2] == first.mixture.structures
+    again = bm.impute(more, data)
+    assert again.completed == more.completed
+    assert np.allclose(again.cells.probabilities, more.cells.probabilities)
+
+
 def test_auto_fills_by_the_mean_under_a_mechanism():
     result = bm.learn(hidden(), mechanism="self", seed=1)
     assert result.method == "ensemble"

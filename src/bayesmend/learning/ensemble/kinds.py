@@ -100,20 +100,35 @@ class Work:
         n_networks: int,
         tol: float,
         told: Told,
+        begun: Walk | None = None,
     ) -> Walk:
-        """Walk from a network until there are enough, or their mean has settled."""
+        """Walk from a network until there are enough, or their mean has settled.
+
+        Where some networks have been found before, each chain goes on from its last.
+        """
+        found = Walk() if begun is None else begun
+        last = dict(zip(found.chains, found.networks, strict=True))
         chains = [
-            Chain(data, score, self.rules, self.engine, own, start, self.indicated)
-            for own in generator.spawn(min(N_CHAINS, n_networks))
+            Chain(
+                data,
+                score,
+                self.rules,
+                self.engine,
+                own,
+                last.get(number, start),
+                self.indicated,
+            )
+            for number, own in enumerate(generator.spawn(min(N_CHAINS, n_networks)))
         ]
         return walk(
             chains,
             n_networks=n_networks,
-            burn_in=BURN_IN,
+            burn_in=0 if last else BURN_IN,
             tol=tol,
             clock=self.clock,
             n_threads=self.n_threads,
             told=lambda n: told(quantity(n, "network"), n / n_networks),
+            found=found,
         )
 
     def class_models(

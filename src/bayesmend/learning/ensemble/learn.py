@@ -19,7 +19,7 @@ from bayesmend.data.cells import CompletedCells
 from bayesmend.data.reading import Reading
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData, require_rows
-from bayesmend.errors import InferenceError
+from bayesmend.errors import InferenceError, ParameterError
 from bayesmend.graph.confidence import Threshold
 from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
 from bayesmend.graph.dag import Dag
@@ -30,6 +30,7 @@ from bayesmend.inference.impute import list_cells, most_probable_each
 from bayesmend.learning.effort import em_effort
 from bayesmend.learning.em.expectation import Table
 from bayesmend.learning.em.learn import learn_em
+from bayesmend.learning.ensemble.chain import Member
 from bayesmend.learning.ensemble.indicated import Indicated
 from bayesmend.learning.ensemble.kinds import (
     ClassKind,
@@ -92,6 +93,7 @@ def learn_ensemble(
     constraints: ConstraintsLike = None,
     mechanism: MechanismLike = "ignore",
     max_mechanism_parents: int = 2,
+    resume: Ensemble | None = None,
     max_memory: float = MAX_MEMORY,
     time_limit: float | None = None,
     seed: Seed = None,
@@ -133,6 +135,11 @@ def learn_ensemble(
         The probability above which an edge is in the consensus; see
         `Ensemble.consensus`.
     {constraints, mechanism, max_mechanism_parents}
+    resume : Ensemble, optional
+        What this function returned for the same table, at Ctrl-C, at a time limit or
+        with fewer networks: its networks count among `n_networks`, and its chains go
+        on. It has its own sample size, kinds, weights and mechanism; give the score and
+        the constraints that it was learned with.
     max_memory : float, default=2**30
         Bytes that the tables of exact inference may take, and that the networks and
         means may.
@@ -173,6 +180,13 @@ def learn_ensemble(
     require_rows(table)
     remedy = f"or lower {spell('max_parents')}"
     check_mechanism(mechanism, max_mechanism_parents, table.names)
+    if resume is not None:
+        begun: dict[str, Any] = {"ess": ess, "classes": classes}
+        if mechanism != "ignore":
+            begun["mechanism"] = mechanism
+        _check_resume(resume, table, begun)
+        if resume.detail["planned"] is not None:
+            ess = None if isinstance(score, Score) else resume.detail["sample_size"]
     scores = _scores(score, ess, prior, support)
     task = _Task(
         table,
@@ -184,7 +198,11 @@ def learn_ensemble(
         progress,
         as_generator(seed),
     )
-    if mechanism != "ignore":
+    if resume is not None:
+        task = task.resumed(resume)
+        if task.indicated.mechanism is not None:
+            numbers = []
+    elif mechanism != "ignore":
         task = task.explained(
             {
                 "constraints": known,
@@ -196,6 +214,36 @@ def learn_ensemble(
         if classes is None and task.indicated.mechanism is not None:
             numbers = []
     return task.run(n_networks, tuple(numbers), class_starts, tol, threshold)
+
+
+def _check_resume(resume: object, table: IncompleteData, given: dict[str, Any]) -> None:
+    """Raise ParameterError unless it is an ensemble of the table that is resumed."""
+    if not isinstance(resume, Ensemble):
+        msg = f"resume must be what learn_ensemble returned. Got {resume!r} instead."
+        raise ParameterError(msg)
+    if resume.completed.names != table.names or resume.completed.states != table.states:
+        msg = (
+            "resume was learned from a table with other variables or states. Give the "
+            "table that it was learned from."
+        )
+        raise ParameterError(msg)
+    is_observed = ~table.missing_mask
+    before = resume.completed.codes
+    if before.shape != table.codes.shape or not np.array_equal(
+        before[is_observed], table.codes[is_observed]
+    ):
+        msg = (
+            "resume was learned from a table with other cells. Give the table that it "
+            "was learned from."
+        )
+        raise ParameterError(msg)
+    for name, value in given.items():
+        if value is not None:
+            msg = (
+                f"{spell(name, value)} has no effect on an ensemble that is resumed, "
+                f"which has its own. Leave out {spell(name)}, or resume."
+            )
+            raise ParameterError(msg)
 
 
 def _scores(
@@ -217,6 +265,7 @@ class _Plan:
     score: Score
     classes: tuple[int, ...]
     weights: dict[str, float]
+    is_learned: bool = True
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -234,6 +283,47 @@ class _Task:
     indicated: Indicated = field(default_factory=Indicated)
     mechanism: LearnedMechanism | None = None
     known_start: Start | None = None
+    before: Ensemble | None = None
+
+    def resumed(self, before: Ensemble) -> _Task:
+        """Go on from an ensemble, or from its network where it had only begun."""
+        why = before.mixture.mechanism
+        indicated = Indicated()
+        if why is not None:
+            indicated = Indicated(Indicators.of(self.data), why)
+        start = Start(before.members[0], before.score, is_interrupted=False)
+        return replace(
+            self,
+            indicated=indicated,
+            mechanism=before.mechanism,
+            known_start=start,
+            before=None if before.detail["planned"] is None else before,
+        )
+
+    def _members_before(self) -> tuple[Walk, list[ClassKind]]:
+        """Return the networks and the latent class models of the ensemble resumed."""
+        found, kinds = Walk(), dict[int, ClassKind]()
+        if self.before is None:
+            return found, []
+        mixture, n_vars = self.before.mixture, self.data.n_vars
+        assert mixture.chains is not None
+        cells = _cells(self.indicated.table(self.data))
+        for network, chain in zip(mixture.networks, mixture.chains, strict=True):
+            joint = self.indicated.joint(network)
+            if network.n_vars == n_vars:
+                member = Member(network, self.engine.compile(joint, cells).marginals())
+                if self.before.detail["n_networks"]:
+                    found.keep(chain, member)
+                continue
+            hidden = np.full((1, cells.shape[1]), MISSING, np.uint8)
+            asked = np.array([*[1] * len(cells), 0], np.uint8)
+            own = np.ascontiguousarray(np.concatenate([cells, hidden]))
+            compiled = self.engine.compile(joint, own, asked)
+            n_classes = len(network.states[-1])
+            kind = kinds.setdefault(n_classes, ClassKind(n_classes))
+            kind.networks.append(network)
+            kind.average.add(compiled.marginals())
+        return found, list(kinds.values())
 
     def explained(self, how: dict[str, Any]) -> _Task:
         """Learn by EM why cells are missing; where nothing is found all stays.
@@ -281,16 +371,17 @@ class _Task:
             self.data, start, n_networks=n_networks, max_memory=self.engine.max_memory
         )
         stopped = Stopped.NOTHING
-        plan = _Plan(self.scores[0], (), {"networks": 1.0})
-        found, kinds = Walk(), list[ClassKind]()
+        plan = _Plan(self.scores[0], (), {"networks": 1.0}, is_learned=False)
+        found, kinds = self._members_before()
         try:
             if first.is_interrupted:
                 raise KeyboardInterrupt
             plan = self._plan(classes, trial, reached)
             work = self._work(self.clock)
-            kinds = work.class_models(
-                self.data, plan.classes, class_starts, class_models
-            )
+            if plan.classes and not kinds:
+                kinds = work.class_models(
+                    self.data, plan.classes, class_starts, class_models
+                )
             found = work.networks(
                 self.data,
                 plan.score,
@@ -299,6 +390,7 @@ class _Task:
                 n_networks=n_networks,
                 tol=tol,
                 told=self._teller("learning", reached, 0.4, 1.0),
+                begun=found,
             )
             stopped = found.stopped
         except KeyboardInterrupt:
@@ -336,6 +428,9 @@ class _Task:
         self, classes: tuple[int, ...], generator: np.random.Generator, reached: float
     ) -> _Plan:
         """Learn a few members of each kind without some cells, and judge by these."""
+        if self.before is not None:
+            known = self.before.detail
+            return _Plan(self.scores[0], tuple(known["classes"]), known["planned"])
         alone = _Plan(self.scores[-1], (), {"networks": 1.0})
         if len(self.scores) == 1 and not classes:
             return alone
@@ -403,6 +498,7 @@ class _Task:
         stopped: Stopped,
     ) -> Ensemble:
         observed = ObservedRows(self.data, plan.score)
+        n_networks = len(found.networks)
         if not found.networks:  # no time for one: the start stands for all
             start = supported_network(start, observed)
             joint = _cells(self.indicated.table(self.data))
@@ -430,7 +526,9 @@ class _Task:
             detail={
                 "sample_size": plan.score.ess,
                 "weights": weights,
-                "n_networks": len(found.networks),
+                "classes": plan.classes,
+                "planned": plan.weights if plan.is_learned else None,
+                "n_networks": n_networks,
                 "error": found.average.error if found.average.n > 1 else None,
                 "settled": found.is_settled,
             },

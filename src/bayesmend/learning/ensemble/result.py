@@ -41,7 +41,9 @@ class Ensemble(LearnResult):
         ``weights``: that of each kind of member, the networks and the latent class
         models; ``sample_size``: the equivalent one of the networks; ``error``: the
         standard error of the mean distributions, root mean square, and whether it
-        ``settled``.
+        ``settled``; ``n_networks``, how many were learned, 0 where there was no time
+        for one and the network of EM stands for all; ``classes`` that are used, and
+        the weights ``planned`` for all kinds, None where it ended before.
     """
 
     mixture: Mixture

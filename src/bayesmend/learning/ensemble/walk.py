@@ -44,6 +44,11 @@ class Walk:
         self.chains.append(chain)
         self.average.add(member.marginals)
 
+    def settle(self, tol: float) -> None:
+        """Find out whether the mean has settled."""
+        is_enough = len(self.networks) >= _LEAST
+        self.is_settled = is_enough and self.average.error <= tol
+
 
 def walk(
     chains: Sequence[Chain],
@@ -54,24 +59,24 @@ def walk(
     clock: Clock,
     n_threads: int,
     told: Told,
+    found: Walk,
 ) -> Walk:
     """Let all chains step until there are enough networks, or their mean has settled.
 
     It has settled when its standard error is at most ``tol``. Ctrl-C and the time limit
-    end it with what is there, which may be nothing.
+    end it with what is there, which may be nothing. Networks that ``found`` has count.
     """
-    found = Walk()
     try:
         with _stepping(chains, n_threads, clock) as step_all:
             for _ in range(burn_in):
                 step_all(len(chains))
+            found.settle(tol)
             while len(found.networks) < n_networks and not found.is_settled:
                 members = step_all(n_networks - len(found.networks))
                 for chain, member in enumerate(members):
                     found.keep(chain, member)
                 told(len(found.networks))
-                is_enough = len(found.networks) >= _LEAST
-                found.is_settled = is_enough and found.average.error <= tol
+                found.settle(tol)
     except KeyboardInterrupt:
         found.stopped = Stopped.INTERRUPT
     except TimeoutError:
