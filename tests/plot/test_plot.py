@@ -134,6 +134,24 @@ def test_combinations_come_by_how_often_they_are_missing_together():
     assert plot.patterns({"a": ["x", "y"]}).get_xlabel() == "no cell is missing"
 
 
+def test_names_are_short_and_no_formulas():
+    from matplotlib.cbook import is_math_text
+
+    table = {"in $ or €, more or less $": ["x", None], "b": ["u", "v"]}
+    ax = plot.missing(table, columns=[*table])
+    name = ax.get_xticklabels()[0].get_text()
+    assert name == r"in \$ or €, more or less…  50 %"
+    assert not is_math_text(name)
+    assert not is_math_text(plot.axes.shown("$a$"))
+
+
+def test_names_that_nobody_could_read_are_counted():
+    table = {f"v{k}": [0, 1, None] for k in range(300)}
+    ax = plot.missing(table)
+    assert ax.get_xlabel() == "300 variables"
+    assert names_on(ax.xaxis) == []
+
+
 # --- structures -----------------------------------------------------------------------
 
 

@@ -5,13 +5,24 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from bayesmend._packages import require
+from bayesmend.drawing.text import cut
 from bayesmend.errors import ParameterError
 from bayesmend.plot.colours import FAINT, SOFT
 
-__all__ = ["SHORT", "axes_of", "finish", "kind_error"]
+__all__ = ["axes_of", "finish", "kind_error", "shown"]
 
-SHORT = 24
-"""Characters of a name that an axis has room for."""
+_SHORT = 24  # characters that an axis has room for
+
+
+def shown(name: object) -> str:
+    r"""Return a name as an axis shows it: short, and never taken for a formula.
+
+    Examples
+    --------
+    >>> print(shown("in $"), shown("a" * 30))
+    in \$ aaaaaaaaaaaaaaaaaaaaaaa…
+    """
+    return cut(name, _SHORT).replace("$", r"\$")
 
 
 def axes_of(ax: Any, width: float = 6.4, height: float = 4.0) -> Any:

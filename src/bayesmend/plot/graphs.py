@@ -12,13 +12,12 @@ from bayesmend._entrance import entrance
 from bayesmend.data.states import quantity
 from bayesmend.drawing.artists import draw_on
 from bayesmend.drawing.picture import Link, Picture, links_between, links_of, with_keys
-from bayesmend.drawing.text import cut
 from bayesmend.graph.confidence import ArcProbabilities
 from bayesmend.graph.cpdag import Cpdag
 from bayesmend.graph.dag import Dag
 from bayesmend.graph.difference import GraphDifference
 from bayesmend.learning.result import LearnResult
-from bayesmend.plot.axes import SHORT, axes_of, finish, kind_error
+from bayesmend.plot.axes import axes_of, finish, kind_error, shown
 from bayesmend.plot.colours import SOFT, colour_of
 from bayesmend.structure.posterior import StructurePosterior
 
@@ -166,8 +165,8 @@ def arcs(confidence: Any, *, most: int = 20, ax: Any = None) -> Any:
     Examples
     --------
     >>> import bayesmend as bm
-    >>> data = bm.load_network("asia").sample(200, seed=1)
-    >>> found = bm.bootstrap(data, n=10, method="em", seed=1)
+    >>> rows = bm.load_network("asia").sample(100, seed=1)
+    >>> found = bm.structure.structure_posterior(rows, n_dags=10, seed=1)
     >>> ax = arcs(found, most=5)
     >>> len(ax.get_yticks())
     5
@@ -181,14 +180,14 @@ def arcs(confidence: Any, *, most: int = 20, ax: Any = None) -> Any:
     else:
         wanted = "an Ensemble, a Bootstrap, ArcProbabilities or a StructurePosterior"
         kind_error("confidence", wanted, confidence)
-    shown = edges[:most]
-    ax = axes_of(ax, 6.4, 0.9 + 0.24 * max(len(shown), 2))
-    places = np.arange(len(shown))
-    either = [edge.either for edge in shown]
-    directed = [edge.directed for edge in shown]
+    edges_shown = edges[:most]
+    ax = axes_of(ax, 6.4, 0.9 + 0.24 * max(len(edges_shown), 2))
+    places = np.arange(len(edges_shown))
+    either = [edge.either for edge in edges_shown]
+    directed = [edge.directed for edge in edges_shown]
     for shares, errors, shift, look in (
-        (either, [edge.either_error for edge in shown], -0.14, _EITHER),
-        (directed, [edge.directed_error for edge in shown], 0.14, _THIS),
+        (either, [edge.either_error for edge in edges_shown], -0.14, _EITHER),
+        (directed, [edge.directed_error for edge in edges_shown], 0.14, _THIS),
     ):
         low = np.clip(np.array(shares) - 1.96 * np.array(errors), 0, 1)
         high = np.clip(np.array(shares) + 1.96 * np.array(errors), 0, 1)
@@ -196,13 +195,13 @@ def arcs(confidence: Any, *, most: int = 20, ax: Any = None) -> Any:
         ax.plot(shares, places + shift, "o", markersize=5, clip_on=False, **look)
     if sure is not None:
         ax.axvline(sure.threshold, color=SOFT, linestyle=":", label="threshold")
-    names = [f"{cut(e.parent, SHORT)} → {cut(e.child, SHORT)}" for e in shown]
+    names = [f"{shown(e.parent)} → {shown(e.child)}" for e in edges_shown]
     ax.set_yticks(places, names)
-    ax.set_ylim(max(len(shown), 1) - 0.4, -0.6)
+    ax.set_ylim(max(len(edges_shown), 1) - 0.4, -0.6)
     ax.set_xlim(0, 1.02)
     ax.set_xlabel("probability of the arc")
-    if len(edges) > len(shown):
-        rest = quantity(len(edges) - len(shown), "less sure edge")
+    if len(edges) > len(edges_shown):
+        rest = quantity(len(edges) - len(edges_shown), "less sure edge")
         ax.set_title(f"{rest} not shown", loc="right", fontsize="small", color=SOFT)
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     return finish(ax, "x")

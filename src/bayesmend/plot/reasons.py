@@ -9,12 +9,11 @@ import numpy as np
 
 from bayesmend._checks import check_items
 from bayesmend._entrance import entrance
-from bayesmend.drawing.text import cut
 from bayesmend.errors import DataError
 from bayesmend.learning.mechanism.result import LABELS, LearnedMechanism, MissingCells
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.sensitivity import Sensitivity
-from bayesmend.plot.axes import SHORT, axes_of, finish, kind_error
+from bayesmend.plot.axes import axes_of, finish, kind_error, shown
 from bayesmend.plot.colours import FAINT, SOFT, colour_of
 
 __all__ = ["mechanism", "sensitivity"]
@@ -61,29 +60,27 @@ def mechanism(
         raise DataError(msg)
     if not isinstance(learned, LearnedMechanism):
         kind_error("found", "a LearnResult or its mechanism", found)
-    shown = _chosen(learned, variables)
-    if not shown:
+    chosen = _chosen(learned, variables)
+    if not chosen:
         msg = "no variable has missing and observed cells: there is nothing to draw."
         raise DataError(msg)
-    n_rows = sum(1 + len(why.configurations) * bool(why.parents) for why in shown)
+    n_rows = sum(1 + len(why.configurations) * bool(why.parents) for why in chosen)
     ax = axes_of(ax, 6.4, min(14.0, 1.2 + 0.25 * n_rows))
-    places: list[float] = []
-    labels: list[str] = []
-    for why in shown:
-        top = len(places)
-        names = [cut(why.variable, SHORT)]
+    labels, heads = list[str](), list[int]()
+    for why in chosen:
+        top = len(labels)
+        labels.append(shown(why.variable))
         if why.parents:
-            names += [_told(why, at) for at in range(len(why.configurations))]
-        places += range(top, top + len(names))
-        labels += names
+            labels += [_told(why, at) for at in range(len(why.configurations))]
         _draw_reason(ax, why, top)
-    ax.set_yticks(places, labels)
-    for label, name in zip(ax.get_yticklabels(), labels, strict=True):
-        label.set_fontweight("normal" if "=" in name else "bold")
-    ax.set_ylim(len(places) - 0.4, -0.6)
+        heads.append(top)
+    ax.set_yticks(range(len(labels)), labels)
+    for head in heads:
+        ax.get_yticklabels()[head].set_fontweight("bold")
+    ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.set_xlim(left=0)
     ax.set_xlabel("probability that a cell is missing")
-    _explain(ax, {why.label for why in shown})
+    _explain(ax, {why.label for why in chosen})
     return finish(ax, "x")
 
 
@@ -99,7 +96,7 @@ def _chosen(
 def _told(why: MissingCells, at: int) -> str:
     states = why.configurations[at]
     pairs = zip(why.parents, states, strict=True)
-    return ", ".join(f"{cut(p, SHORT)}={cut(state, SHORT)}" for p, state in pairs)
+    return ", ".join(f"{shown(p)}={shown(state)}" for p, state in pairs)
 
 
 def _draw_reason(ax: Any, why: MissingCells, top: int) -> None:
@@ -152,10 +149,10 @@ def sensitivity(found: Sensitivity, *, ax: Any = None) -> Any:
         ax.fill_between(
             found.tilts, found.lower[k], found.upper[k], color=colour, alpha=0.12, lw=0
         )
-        ax.plot(found.tilts, found.shares[k], color=colour, label=cut(state, SHORT))
+        ax.plot(found.tilts, found.shares[k], color=colour, label=shown(state))
         ax.axhline(found.observed[k], color=colour, linestyle=":", linewidth=1.0)
     ax.set_xlim(found.tilts[0], found.tilts[-1])
     ax.set_xlabel("log-odds of being missing given the state, tilted by")
-    ax.set_ylabel(f"share of each state of {cut(found.variable, SHORT)}")
+    ax.set_ylabel(f"share of each state of {shown(found.variable)}")
     ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return finish(ax, "y")

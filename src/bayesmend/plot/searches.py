@@ -12,7 +12,7 @@ from bayesmend._entrance import entrance
 from bayesmend.errors import DataError
 from bayesmend.learning.multiple import MultipleImputation
 from bayesmend.learning.result import LearnResult, comparable
-from bayesmend.plot.axes import axes_of, finish, kind_error
+from bayesmend.plot.axes import axes_of, finish, kind_error, shown
 from bayesmend.plot.colours import SOFT, colour_of
 from bayesmend.validation import Comparison
 
@@ -167,5 +167,7 @@ def chains(result: MultipleImputation, name: str = "arcs", *, ax: Any = None) ->
     ax.axvline(result.burn_in - 0.5, color=SOFT, linestyle=":")
     ax.set_xlabel("round")
     is_arcs = name == "arcs"
-    ax.set_ylabel("number of arcs" if is_arcs else f"first state of {name}, share")
+    ax.set_ylabel(
+        "number of arcs" if is_arcs else f"first state of {shown(name)}, share"
+    )
     return finish(ax, "y")

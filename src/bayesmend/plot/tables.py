@@ -13,11 +13,12 @@ from bayesmend._packages import require
 from bayesmend.data.reading import Reading
 from bayesmend.data.states import quantity
 from bayesmend.data.table import IncompleteData, require_rows
-from bayesmend.drawing.text import cut
-from bayesmend.plot.axes import SHORT, axes_of, finish
+from bayesmend.plot.axes import axes_of, finish, shown
 from bayesmend.plot.colours import FAINT, SOFT, colour_of
 
 __all__ = ["missing", "patterns"]
+
+_SMALLEST = 4.0  # points of a name that can be read
 
 
 @entrance
@@ -56,7 +57,7 @@ def missing(
     _draw_cells(ax, mask[::step], extent)
     shares = mask.mean(axis=0)
     names = [
-        f"{cut(name, SHORT)}  {_percent(share)}"
+        f"{shown(name)}  {_percent(share)}"
         for name, share in zip(table.names, shares.tolist(), strict=True)
     ]
     _name_columns(ax, names)
@@ -109,19 +110,19 @@ def patterns(
         ax.axvline(x - 0.5, color="white", linewidth=1.0)
     for y in range(1, n_shown):
         ax.axhline(y - 0.5, color="white", linewidth=1.0)
-    shown = counts[order].tolist()
+    n_rows = counts[order].tolist()
     is_complete = [not any(row) for row in together[order].tolist()]
     told = [
         f"{quantity(n, 'complete row' if whole else 'row')}, "
         f"{_percent(n / table.n_rows)}"
-        for n, whole in zip(shown, is_complete, strict=True)
+        for n, whole in zip(n_rows, is_complete, strict=True)
     ]
     ax.set_yticks(range(n_shown), told)
-    names = [cut(table.names[v], SHORT) for v in columns]
+    names = [shown(table.names[v]) for v in columns]
     _name_columns(ax, names)
     ax.tick_params(length=0)
     if len(counts) > n_shown:
-        rows = quantity(table.n_rows - sum(shown), "row")
+        rows = quantity(table.n_rows - sum(n_rows), "row")
         rest = quantity(len(counts) - n_shown, "rarer combination")
         told_rest = f"{rest} not shown ({rows})"
         ax.set_title(told_rest, loc="right", fontsize="small", color=SOFT)
@@ -134,9 +135,14 @@ def _size(n_vars: int, height: float) -> tuple[float, float]:
 
 
 def _name_columns(ax: Any, names: list[str]) -> None:
-    """Write the names upwards, small where many stand side by side."""
-    room = 72.0 * ax.figure.get_size_inches()[0] / max(len(names), 1)
-    ax.set_xticks(range(len(names)), names, rotation=90, fontsize=min(10.0, 0.8 * room))
+    """Write the names upwards, as small as they must be, or how many there are."""
+    inches = ax.get_window_extent().width / ax.figure.dpi
+    size = min(10.0, 0.8 * 72.0 * inches / max(len(names), 1))
+    if size >= _SMALLEST:
+        ax.set_xticks(range(len(names)), names, rotation=90, fontsize=size)
+    else:
+        ax.set_xticks([])
+        ax.set_xlabel(f"{len(names):,} variables")
 
 
 def _draw_cells(ax: Any, mask: NDArray[np.bool_], extent: tuple[float, ...]) -> None:
