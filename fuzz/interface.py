@@ -307,6 +307,8 @@ def calls() -> list[Call]:
         (dag.d_separated, ("a", "c"), {"given": [["b"], []]}),
         (g.skeleton_scores, (dag, dag), {}),
         (bm.structural_hamming_distance, (dag, dag), {}),
+        (bm.graph.compare_graphs, (dag, dag), {}),
+        *_plots(v),
         (bm.compare_mended, (holed, v["result"].completed), {}),
         (bm.summary, (holed,), {}),
         (read, (holed,), reading),
@@ -432,6 +434,28 @@ def calls() -> list[Call]:
         (_result_written, (v["result"], "r.json"), {}),
         (_sets_written, (v["sets"], "s.jkl"), {}),
         (_report_written, (v["result"], "r.html"), {"title": ["t"]}),
+    ]
+
+
+def _plots(v: dict[str, Any]) -> list[Any]:
+    """Return the plots, each on axes of a figure that is not kept, if matplotlib is."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return []
+    ax = {"ax": [Figure().subplots()]}
+    difference = bm.graph.compare_graphs(v["dag"], v["dag"])
+    reasons = bm.learning.sensitivity(v["reasons"], "a", n_tilts=2)
+    return [
+        (bm.plot.missing, (v["incomplete"],), {"most": [1, 10], **ax}),
+        (bm.plot.patterns, (v["incomplete"],), {"most": [1, 10], **ax}),
+        (bm.plot.network, (v["network"],), ax),
+        (bm.plot.difference, (difference,), ax),
+        (bm.plot.arcs, (v["ensemble"],), {"most": [1, 10], **ax}),
+        (bm.plot.trace, (v["reasons"],), ax),
+        (bm.plot.mechanism, (v["reasons"],), {"variables": [None, ["a"]], **ax}),
+        (bm.plot.sensitivity, (reasons,), ax),
+        (bm.plot.colour_of, ("em",), {}),
     ]
 
 

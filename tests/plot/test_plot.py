@@ -103,6 +103,15 @@ def test_a_method_has_one_colour_in_plots_and_experiments():
     assert all(plot.colour_of(name) == colour_of(name) for name in methods)
 
 
+def test_a_colour_is_that_of_a_name_or_a_number():
+    assert plot.colour_of(1) != plot.colour_of(2)
+    assert plot.colour_of("svm", others={"svm": "red"}) == "red"
+    with pytest.raises(ParameterError, match="method must be the name of a method, or"):
+        plot.colour_of(None)
+    with pytest.raises(ParameterError, match="others must be a mapping"):
+        plot.colour_of("svm", others=3)
+
+
 # --- tables ---------------------------------------------------------------------------
 
 

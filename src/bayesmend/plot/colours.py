@@ -6,7 +6,11 @@ kindred methods.
 
 from collections.abc import Mapping
 
+import numpy as np
+
+from bayesmend._checks import check_mapping, got
 from bayesmend._entrance import entrance
+from bayesmend.errors import ParameterError
 
 __all__ = ["FAINT", "INK", "METHODS", "NUMBERED", "OTHER", "SOFT", "colour_of"]
 
@@ -50,8 +54,13 @@ def colour_of(method: str | int, *, others: Mapping[str, str] | None = None) -> 
     >>> colour_of("local-1") == colour_of("local-2") != colour_of("exact")
     True
     """
-    if isinstance(method, int):
+    if isinstance(method, int | np.integer) and not isinstance(method, bool):
         return NUMBERED[(method - 1) % len(NUMBERED)]
+    if not isinstance(method, str):
+        msg = f"method must be the name of a method, or a number from 1. {got(method)}"
+        raise ParameterError(msg)
+    if others is not None:
+        check_mapping("others", others, "{'forest': 'green'}")
     known = {**METHODS, **(others or {})}
-    found = [name for name in known if method.startswith(name)]
+    found = [name for name in known if method.startswith(str(name))]
     return known[max(found, key=len)] if found else OTHER

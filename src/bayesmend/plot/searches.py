@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesmend._checks import check_choice
 from bayesmend._entrance import entrance
+from bayesmend._packages import require
 from bayesmend.errors import DataError
 from bayesmend.learning.multiple import MultipleImputation
 from bayesmend.learning.result import LearnResult, comparable
@@ -119,7 +120,8 @@ def trace(result: LearnResult, *, ax: Any = None) -> Any:
     )
     if math.isfinite(result.bound):
         _draw_bound(ax, result.bound, scores)
-    ax.ticklabel_format(axis="y", useOffset=False)
+    plain = require("matplotlib.ticker").ScalarFormatter(useOffset=False)
+    ax.yaxis.set_major_formatter(plain)
     ax.set_xlim(left=0)
     ax.set_xlabel("seconds")
     ax.set_ylabel("score, nats")
