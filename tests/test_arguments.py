@@ -37,6 +37,7 @@ WRONG = {
         lambda: bm.structure.candidate_parents(FULL, time_limit="1"),
     ],
     "ess must be a number between 1e-06 and": [
+        lambda: bm.learn_ensemble(TABLE, ess=np.zeros(2)),
         lambda: Score("bdeu", ess=None),
         lambda: bm.learn(TABLE, ess="x"),
     ],

@@ -253,7 +253,8 @@ def _scores(
     support: float | None,
 ) -> list[Score]:
     """Return the rules to choose from."""
-    if isinstance(score, Score) or (ess is not None and ess != "auto"):
+    is_open = ess is None or (isinstance(ess, str) and ess == "auto")
+    if isinstance(score, Score) or not is_open:
         return [Score.of(score, ess=ess, prior=prior, support=support)]  # type: ignore[arg-type]
     return [Score.of(score, ess=e, prior=prior, support=support) for e in _ESS]
 
