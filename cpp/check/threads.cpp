@@ -28,6 +28,8 @@
 #include "core/structure/clusters.hpp"
 #include "core/structure/greedy.hpp"
 #include "core/structure/order.hpp"
+#include "core/structure/partition.hpp"
+#include "core/structure/posterior.hpp"
 #include "core/structure/rounding.hpp"
 #include "core/structure/subsets.hpp"
 #include "core/table/csv.hpp"
@@ -178,8 +180,10 @@ struct World {
   std::vector<double> no_weights, weights = std::vector<double>(300, 1.5);
   std::vector<std::uint8_t> no_targets;
   JointCounter counter{small.complete(), no_weights, was_missing(), shown};
+  JointCounter large_counter{large.complete(), no_weights};
   JointCounter weighted{small.complete(), weights};
   FamilyScorer scorer{counter, supported};
+  FamilyScorer large_scorer{large_counter, rule};
   FamilyScorer weighted_scorer{weighted, rule};
   AugmentProblem problem = small.problem(supported);
   AugmentProblem large_problem = large.problem(rule);
@@ -187,10 +191,15 @@ struct World {
   Stop never;
   Holes holes{graph, small.holed(), no_weights, no_targets, never};
   std::string text = small.csv();
+  OwnedParentLists large_found = all_candidates(large_scorer, large.rules(), 1, never);
   OwnedParentLists found = all_candidates(scorer, small.rules(), 1, never);
 
   ParentLists lists() const {
     return {found.offsets, found.scores, found.member_offsets, found.members};
+  }
+  ParentLists large_lists() const {
+    return {large_found.offsets, large_found.scores, large_found.member_offsets,
+            large_found.members};
   }
   std::vector<AugmentProblem::Completion> starts(const AugmentProblem& of) const {
     std::vector<AugmentProblem::Completion> all;
@@ -299,6 +308,25 @@ void add_structures(std::vector<Check>& checks, const World& world) {
          const auto found = solve_subsets(world.lists(), true, n, world.never);
          return Print().add(found.score).add(found.choices).add(found.best_through).value();
        }});
+  checks.push_back({"average over all graphs", [&](std::size_t n) {
+                      const auto found = average_dags(world.large_lists(),
+                                                      {.n_draws = 20, .seed = 1}, n, world.never);
+                      return Print().add(found.arcs).add(found.paths).add(found.draws).value();
+                    }});
+  checks.push_back({"chains over partitions", [&](std::size_t n) {
+                      Progress progress;
+                      // All in one layer: the graph without any arc.
+                      const std::vector<std::uint32_t> start(4 * world.large.n_vars(), 0);
+                      const auto found = sample_partitions(world.large_lists(), start,
+                                                           {.n_chains = 4,
+                                                            .n_samples = 5,
+                                                            .n_steps = 20,
+                                                            .burn_in = 20,
+                                                            .seed = 1,
+                                                            .progress = &progress},
+                                                           n, world.never);
+                      return Print().add(found.choices).add(found.scores).add(found.layers).value();
+                    }});
   checks.push_back(
       {"clusters and rounding", [&](std::size_t) {
          const std::vector<double> half(world.lists().n_sets(), 0.4);
