@@ -426,6 +426,13 @@ def calls() -> list[Call]:
             },
         ),
         (bm.report.render_report, (v["ensemble"],), {}),
+        (bm.notebook.as_html, (v["result"],), {}),
+        (bm.notebook.as_html, (v["ensemble"],), {}),
+        (
+            bm.notebook.NetworkView,
+            (v["result"],),
+            {"evidence": [None, {"a": "x"}], "selected": [None, "a"]},
+        ),
         (v["data"].to_table, (), {"fill": ["number", "interval"]}),
         (v["data"].head, (3,), {}),
         (_written, ("t.csv",), {"safe": [True, False]}),

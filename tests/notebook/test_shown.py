@@ -1,6 +1,7 @@
 """What a notebook shows of each kind of value."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -174,10 +175,12 @@ def test_what_is_huge_is_shown_in_part_and_says_so():
     assert page.size < 40_000
 
 
-def test_many_cells_are_shown_in_no_time():
-    n = 200_000
+@pytest.mark.parametrize("n_measures", [3, 200_000])
+def test_the_least_certain_of_many_cells_are_found(n_measures):
+    n = 30_000
     rng = np.random.default_rng(1)
     codes = rng.integers(0, 3, n).astype(np.uint8)
+    measures = rng.integers(1, 1 + n_measures, n) / (1 + n_measures)
     cells = CompletedCells(
         rows=np.arange(n),
         variables=np.zeros(n, np.intp),
@@ -185,11 +188,15 @@ def test_many_cells_are_shown_in_no_time():
         runners_up=((codes + 1) % 3).astype(np.uint8),
         names=("a",),
         states=(("x", "y", "z"),),
-        probabilities=rng.random(n),
+        probabilities=measures,
     )
+    counts = Counter(zip(measures.tolist(), codes.tolist(), strict=True))
+    groups, n_left = least_certain(cells, 8)
+    found = [(g.measure, "xyz".index(g.cell.state), g.n_cells) for g in groups]
+    assert found == [(*key, counts[key]) for key in sorted(counts)[:8]]
+    assert n_left == n - sum(n_cells for *_, n_cells in found)
     page = Fragment(as_html(cells))
-    assert "200,000 completed cells" in page.text
-    assert "199,980 more cells are not shown" in page.text
+    assert "30,000 completed cells" in page.text
 
 
 def test_what_has_nothing_to_show_is_shown():

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesmend.data.cells import CompletedCell, CompletedCells
 
 __all__ = ["AlikeCells", "least_certain"]
 
 _SHOWN_ROWS = 6
+_FEW = 10_000  # cells that are sorted in no time
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,32 +60,43 @@ def least_certain(cells: CompletedCells, n: int) -> tuple[list[AlikeCells], int]
     measures = cells.margins if cells.probabilities is None else cells.probabilities
     if measures is None or not len(open_):
         return [], len(open_)
-    supported = cells.supported
-    keys = np.stack(
-        [
-            measures[open_],
-            cells.variables[open_].astype(float),
-            cells.codes[open_].astype(float),
-            cells.runners_up[open_].astype(float),
-            np.zeros(len(open_))
-            if supported is None
-            else supported[open_].astype(float),
-        ]
-    )
-    order = np.lexsort(keys[::-1])  # by the measure first; rows as they were
-    keys = keys[:, order]
-    starts = np.flatnonzero(np.r_[True, (keys[:, 1:] != keys[:, :-1]).any(axis=0)])
-    ends = np.r_[starts[1:], len(open_)]
-    alike = []
-    for start, end in zip(starts[:n].tolist(), ends[:n].tolist(), strict=True):
-        members = open_[order[start:end]]
-        alike.append(
-            AlikeCells(
-                cells[int(members[0])],
-                float(measures[members[0]]),
-                cells.rows[members[:_SHOWN_ROWS]].tolist(),
-                end - start,
-            )
+    chosen = open_
+    if len(open_) > _FEW:
+        # Sorting the lower end is enough, unless few groups make it up.
+        ours = measures[open_]
+        chosen = open_[ours <= np.partition(ours, _FEW)[_FEW]]
+    groups = _grouped(cells, measures, chosen, n)
+    if len(groups) < n:
+        groups = _grouped(cells, measures, open_, n)
+    alike = [
+        AlikeCells(
+            cells[int(members[0])],
+            float(measures[members[0]]),
+            cells.rows[members[:_SHOWN_ROWS]].tolist(),
+            len(members),
         )
-    n_shown = int(ends[min(n, len(ends)) - 1])
-    return alike, len(open_) - n_shown
+        for members in groups
+    ]
+    return alike, len(open_) - sum(group.n_cells for group in alike)
+
+
+def _grouped(
+    cells: CompletedCells,
+    measures: NDArray[np.float64],
+    chosen: NDArray[np.intp],
+    n: int,
+) -> list[NDArray[np.intp]]:
+    """Split some cells into those alike, by their measure first; return the first n."""
+    told: list[NDArray[Any]] = [
+        measures,
+        cells.variables,
+        cells.codes,
+        cells.runners_up,
+    ]
+    if cells.supported is not None:
+        told.append(cells.supported)
+    keys = np.stack([values[chosen].astype(float) for values in told])
+    order = np.lexsort(keys[::-1])  # rows as they were
+    keys = keys[:, order]
+    starts = np.flatnonzero((keys[:, 1:] != keys[:, :-1]).any(axis=0)) + 1
+    return np.split(chosen[order], starts[:n])[:n]
