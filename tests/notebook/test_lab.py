@@ -109,3 +109,47 @@ def test_clicks_in_a_view_are_told_to_python_and_back(lab, dark):
         panel.locator("td").first,
     ):
         assert contrast(shown) > 4.5
+
+
+HOSTILE = """
+import bayesmend as bm
+from bayesmend.notebook import NetworkView
+bad = "<img src='http://example.invalid/x' onerror='document.title=1'>"
+table = {bad: [bad, "y", None, "y"] * 9, "b": ["</script>", "v", "v", None] * 9}
+result = bm.learn_em(table, seed=1)
+result
+"""
+
+
+def test_labels_are_text_in_every_output(lab):
+    page = lab.show([HOSTILE, "NetworkView(result, selected='b')", "result.completed"])
+    page.get_by_role("button", name="b = </script>").wait_for()
+    assert page.locator(".jp-OutputArea img").count() == 0
+    assert page.locator(".jp-OutputArea-output", has_text="<img src=").count() == 3
+
+
+LARGE = """
+import bayesmend as bm
+from bayesmend.notebook import NetworkView
+names = [f"v{k}" for k in range(300)]
+chain = bm.Dag.from_arcs(names, list(zip(names, names[1:])))
+same = [[0.9, 0.1], [0.2, 0.8]]
+network = bm.Network(chain, (("no", "yes"),) * 300, ([[0.5, 0.5]], *[same] * 299))
+view = NetworkView(network, selected="v100", evidence={"v99": "yes"})
+view
+"""
+
+
+def test_a_large_network_is_shown_around_a_variable_in_as_many_views_as_are_asked(lab):
+    page = lab.show([LARGE, "view"])
+    views = page.locator(".bm-widget")
+    assert views.count() == 2
+    for shown in (views.nth(0), views.nth(1)):
+        assert shown.locator(".bm-variable").count() == 3
+        shown.get_by_role("button", name="v100 = yes 80.0 %").wait_for()
+    search = views.nth(0).get_by_role("searchbox")
+    search.fill("v250")
+    search.press("Enter")
+    for shown in (views.nth(0), views.nth(1)):
+        shown.get_by_role("heading", name="v250").wait_for()
+    assert run_cell(lab, page, "view.selected").strip() == "'v250'"
