@@ -14,7 +14,7 @@ ASAN_TESTS := tests/test_answers.py tests/test_score.py tests/data/test_csv.py t
   tests/network tests/structure tests/inference/test_posterior.py tests/learning/augment/test_bound.py
 ASAN_CHOICE := not slow and not ctrl_c and not time_limit and not in_time and not progress and not too_wide
 
-.PHONY: demo test test-slow test-browser test-js lint lint-js format stubs dist wheel smoke asan tsan sanitize fuzz reproduce bench bench-augment bench-em bench-tables preflight clean
+.PHONY: demo test test-slow test-browser test-js docs lint lint-js format stubs dist wheel smoke asan tsan sanitize fuzz reproduce bench bench-augment bench-em bench-tables preflight clean
 
 demo: $(VENV)/.installed
 	$(BIN)/bayesmend demo --out demo
@@ -33,6 +33,10 @@ test-browser: $(VENV)/.browser
 test-js:
 	@if command -v node >/dev/null; then node --test tests/view/*.test.js; \
 	else echo "Node is not found: the tests of the scripts are skipped (Debian/Ubuntu: apt install nodejs)."; fi
+
+# The site; examples are run, and a warning is an error. Open build/docs/index.html.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --builder html docs build/docs
 
 lint: $(VENV)/.installed $(VENV)/.lint lint-js
 	$(BIN)/ruff check .

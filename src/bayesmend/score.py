@@ -328,8 +328,8 @@ class FamilyScorer:
         score : Score
             The rule; its `support` is for cells that no row of `data` shows.
         choices : ndarray of shape (n_vars, 2), optional
-            What the fair prior counts, as `ParentRules.choices`; without constraints
-            all others.
+            What the fair prior counts: how many parents each child may have beside
+            those it must, and these; without constraints all others.
         n_threads : int, default=0
             Number of threads; 0 means one per core.
         shown : ShownCells, optional
@@ -383,8 +383,8 @@ class FamilyScorer:
         score : Score
             The rule.
         choices : ndarray of shape (n_vars, 2), optional
-            What the fair prior counts, as `ParentRules.choices`; without constraints
-            all others.
+            What the fair prior counts: how many parents each child may have beside
+            those it must, and these; without constraints all others.
         {n_threads}
         max_memory : float
             Bytes for posteriors; those that do not fit are computed anew.

@@ -1,5 +1,6 @@
 """Directed acyclic graphs, their classes, distances, and what they must obey."""
 
+from bayesmend.graph.confidence import ArcProbabilities
 from bayesmend.graph.constraints import Constraints
 from bayesmend.graph.cpdag import Cpdag
 from bayesmend.graph.dag import Dag
@@ -11,6 +12,7 @@ from bayesmend.graph.distance import (
 )
 
 __all__ = [
+    "ArcProbabilities",
     "Constraints",
     "Cpdag",
     "Dag",

@@ -40,7 +40,7 @@ class Solution(Outcome):
     met : tuple of Other
         Other structures near its score that the search came by.
     stopped, chosen, seconds, detail
-        As in `Outcome`; ``detail["others"]`` sums up `met`.
+        As in `LearnResult`; ``detail["others"]`` sums up `met`.
     """
 
     dag: Dag

@@ -195,7 +195,7 @@ def check_gap(gap: float | None, solver: Solver) -> None:
 
 @entrance
 def choose_solver(n_vars: int, n_sets: int) -> tuple[str, str]:
-    """Return the solver that `auto` takes at this size, and why.
+    """Return the solver that ``auto`` takes at this size, and why.
 
     Examples
     --------
