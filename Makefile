@@ -36,6 +36,7 @@ test-js:
 
 # The site; examples are run, and a warning is an error. Open build/docs/index.html.
 docs: $(VENV)/.docs
+	rm -rf build/docs docs/reference/generated
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --builder html docs build/docs
 
 lint: $(VENV)/.installed $(VENV)/.lint lint-js
@@ -181,4 +182,4 @@ $(VENV)/.peers: $(VENV)/.installed
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist demo
+	rm -rf $(VENV) build dist demo docs/reference/generated
