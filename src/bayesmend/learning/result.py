@@ -25,7 +25,7 @@ class Step(NamedTuple):
 
     Of an accepted move of augmentation the kind is ``start``, ``structure``,
     ``completion`` or ``flip``. Of a structure of EM it is the start it came from, or
-    ``mechanism`` where why cells are missing counts in the score, too (`comparable`);
+    ``mechanism`` where why cells are missing counts in the score, too;
     ``log_likelihood`` is that of what is observed, per iteration of the parameters,
     which never falls.
     """
