@@ -131,8 +131,18 @@ class _Mentions(SphinxPostTransform):
                 literal.replace_self(_link(self.env, full, here, literal.deepcopy()))
 
 
+def _skip(
+    app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any
+) -> bool | None:
+    """Leave out what classes of other packages bring along."""
+    of = thing.fget if isinstance(thing, property) else thing
+    module = getattr(of, "__module__", None) or "bayesmend"
+    return None if module.split(".")[0] == "bayesmend" else True
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Have Sphinx ask here what it does not find."""
     app.connect("missing-reference", _resolve)
+    app.connect("autodoc-skip-member", _skip)
     app.add_post_transform(_Mentions)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -67,8 +67,10 @@ class BayesianNetworkClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         What answers.
     network_ : Network
         The network; of an ensemble the one to be looked at.
-    status_, chosen_ : str
-        ``status`` and ``chosen`` of the `LearnResult`.
+    status_ : str
+        The ``status`` of the `LearnResult`.
+    chosen_ : str
+        Its ``chosen``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str

@@ -42,7 +42,7 @@ class BayesianNetworkImputer(
     `learn`, `transform` fills the missing cells of that table or another by `impute`.
     Tables are read as by `learn`: labels, numbers, booleans and mixtures of them, in
     frames of pandas, polars and pyarrow or in arrays. A table comes back as it was, its
-    observed cells unchanged, and of the kind given unless `set_output` says otherwise.
+    observed cells unchanged, and of the kind given, or that ``set_output`` asks for.
 
     Columns that cannot be modelled (identifiers, dates, free text, a column without any
     observed cell) come back as they are, missing cells included; a `ReadingWarning`
@@ -80,8 +80,10 @@ class BayesianNetworkImputer(
         one is.
     network_ : Network
         The network; of an ensemble the one to be looked at.
-    status_, chosen_ : str
-        ``status`` and ``chosen`` of the `LearnResult`.
+    status_ : str
+        The ``status`` of the `LearnResult`.
+    chosen_ : str
+        Its ``chosen``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
