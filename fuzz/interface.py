@@ -4,6 +4,7 @@ import contextlib
 import functools
 import io
 import math
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -398,6 +399,8 @@ def calls() -> list[Call]:
             {**solvers, **limit, "seed": [1], "n_threads": [0, 2]},
         ),
         (bm.load_network, ("asia",), {}),
+        (bm.datasets.load_truth, ("patients",), {}),
+        (bm.datasets.table_path, ("patients",), {}),
         (bm.impute, (v["ensemble"], holed), ASKING),
         (bm.query, (v["ensemble"], "a"), {"given": [None, {"b": "x"}]}),
         (bm.impute, (v["reasons"].network, holed), ASKING),
@@ -534,9 +537,13 @@ def attempt(rng: np.random.Generator) -> str:
             chosen[place] = value
     if rng.random() < 0.02 and len(arguments) > 1:
         arguments.reverse()
-    with contextlib.redirect_stdout(io.StringIO()):
-        answer = function(*arguments, **chosen)
-        repr(answer)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            answer = function(*arguments, **chosen)
+            repr(answer)
+    finally:
+        if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+            pyplot.close("all")  # of more than 20 figures it warns
     return "answered"
 
 
