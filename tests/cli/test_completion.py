@@ -1,11 +1,13 @@
 """Completion: scripts that the shells themselves run here."""
 
+import os
+import pty
 import shutil
 import subprocess
 
 import pytest
 import typer
-from support.clirunner import fails, ok
+from support.clirunner import fails, ok, read_until
 
 from bayesmend.cli.app import COMMANDS, app
 from bayesmend.learning import METHODS
@@ -63,6 +65,44 @@ def test_shells_complete_commands_options_values_and_files(complete):
     assert complete("bayesmend completion ") == {"bash", "zsh", "fish"}
     assert complete("bayesmend learn my") == {"my table.csv"}
     assert complete("bayesmend learn x.csv --out my") == {"my table.csv"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("bayesmend le", "bayesmend learn "),
+        ("bayesmend learn --sc", "bayesmend learn --score "),
+        ("bayesmend learn --method exa", "bayesmend learn --method exact "),
+        ("bayesmend query as", "bayesmend query asia "),
+        ("bayesmend completion fi", "bayesmend completion fish "),
+        ("bayesmend learn my", "bayesmend learn my\\ table.csv "),
+    ],
+)
+def test_zsh_completes_what_is_typed(typed, completed, tmp_path):
+    program = shell("zsh")
+    (tmp_path / "_bayesmend").write_text(ok("completion", "zsh"))
+    (tmp_path / "my table.csv").touch()
+    main, other = pty.openpty()
+    # Where the editor of zsh begins and ends is marked by the prompt.
+    env = {**os.environ, "TERM": "dumb", "PS1": "ready>", "ZDOTDIR": str(tmp_path)}
+    with subprocess.Popen(
+        [program, "-f", "-i"],
+        **dict.fromkeys(("stdin", "stdout", "stderr"), other),
+        cwd=tmp_path,
+        env=env,
+        start_new_session=True,
+    ) as process:
+        try:
+            load = f"fpath=({tmp_path} $fpath); autoload -Uz compinit; compinit -u -D"
+            os.write(main, f"{load}; echo lo''aded\n".encode())
+            read_until(main, "loaded\r\n")
+            os.write(main, f"{typed}\t".encode())
+            read_until(main, completed)
+        finally:
+            process.kill()
+    os.close(main)
+    os.close(other)
 
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
