@@ -29,6 +29,9 @@ _PEERS = {
     "iterative-logistic": "#e3a6c7",
     "miceforest": "#7a5c00",
     "complete": "#5f5f5f",
+    "forest": "#9b4a7a",
+    "logistic": "#e3a6c7",
+    "naive-bayes": "#009e73",
 }
 
 
@@ -236,7 +239,7 @@ def draw_sweep(sweep: Sweep, curves: Curves, label: str) -> Any:
         [handles[name] for name in order],
         order,
         loc="outside upper center",
-        ncols=4,
+        ncols=min(4, n_columns + 1),
         fontsize=7,
         frameon=False,
     )

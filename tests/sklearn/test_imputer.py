@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
+from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
@@ -409,6 +410,12 @@ def test_what_is_wrong_with_parameters_is_said_by_fit_alone(mixed):
     imputer = quick(max_parents=-1)
     with pytest.raises(ParameterError, match="max_parents must be an integer >= 0"):
         imputer.fit(mixed)
+
+
+def test_a_sparse_table_is_an_error_of_type_and_of_data():
+    with pytest.raises(DataError, match="Sparse data was passed") as caught:
+        quick().fit(sparse.eye(9, format="csr"))
+    assert isinstance(caught.value, TypeError)
 
 
 def test_not_fitted_is_an_error_of_both():

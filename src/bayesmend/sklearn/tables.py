@@ -29,6 +29,10 @@ __all__ = [
 ]
 
 
+class TableTypeError(DataError, TypeError):
+    """What was given is of a type that is not read; scikit-learn asks for the type."""
+
+
 @contextmanager
 def in_our_errors() -> Iterator[None]:
     """Raise what scikit-learn finds wrong with a table as an error of ours."""
@@ -36,7 +40,9 @@ def in_our_errors() -> Iterator[None]:
         yield
     except BayesmendError:
         raise
-    except (TypeError, ValueError) as error:
+    except TypeError as error:
+        raise TableTypeError(str(error)) from None
+    except ValueError as error:
         raise DataError(str(error)) from None
 
 

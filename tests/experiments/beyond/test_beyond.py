@@ -11,7 +11,15 @@ from support.designs import NOWHERE, method_of, task_of
 from bayesmend.datasets import load_network
 from bayesmend.errors import DataError
 from bayesmend.hiding.mechanisms import hide_mcar, hide_value_per_variable
-from experiments.beyond import average, coverage, imputation, optimism, optimum, real
+from experiments.beyond import (
+    average,
+    classifier,
+    coverage,
+    imputation,
+    optimism,
+    optimum,
+    real,
+)
 from experiments.catalog import load_experiment
 from experiments.data import DataFolder
 from experiments.design import Answer, Run, Task
@@ -164,7 +172,7 @@ def test_the_mean_of_many_networks_is_judged_by_its_probabilities(tmp_path):
 
 
 def test_every_contender_runs_on_every_sample():
-    for name in ("average", "imputation", "real"):
+    for name in ("average", "classifier", "imputation", "real"):
         counts = Counter(
             (run.setting.name, method.name)
             for run, method in load_experiment(name).runs()
@@ -173,7 +181,7 @@ def test_every_contender_runs_on_every_sample():
 
 
 @pytest.mark.parametrize(
-    "module", [average, coverage, imputation, optimism, optimum, real]
+    "module", [average, classifier, coverage, imputation, optimism, optimum, real]
 )
 def test_designs_ask_only_for_files_with_a_known_source(module):
     experiment = module.design()
@@ -321,3 +329,60 @@ def test_coverage_of_tables_that_nothing_is_missing_from():
     ).extra
     assert 0.8 <= whole["covered"] <= 1.0
     assert fixed["width"] > whole["width"]
+
+
+def table_with_a_class(path):
+    """Write rows of a network as one of the tables of the experiment."""
+    rows = load_network("asia").sample(150, seed=1).to_pandas()
+    rows = rows.rename(columns={"bronc": "Class"})
+    rows.to_csv(path / "votes.csv", index=False)
+    return DataFolder(path)
+
+
+@pytest.mark.parametrize("percent", [0, 10, 50])
+def test_rows_set_aside_have_no_class_and_as_many_labels_are_hidden(tmp_path, percent):
+    folder = table_with_a_class(tmp_path)
+    experiment = select(load_experiment("classifier"), settings=[f"votes/{percent}"])
+    run, _ = next(experiment.runs())
+    task = experiment.make(run, folder)
+    target = task.data.index("Class")
+    assert task.hidden.rows.tolist() == list(range(100, 150))
+    unlabelled = task.data.missing_mask[:, target]
+    assert unlabelled[100:].all()
+    assert unlabelled[:100].sum() == percent
+    others = np.delete(task.data.missing_mask, target, axis=1)
+    assert 0.05 < others[:100].mean() < 0.15
+    assert 0.05 < others[100:].mean() < 0.15
+
+
+def test_classifiers_are_judged_by_the_same_rows(tmp_path):
+    folder = table_with_a_class(tmp_path)
+    part = select(
+        load_experiment("classifier"),
+        settings=["votes/10"],
+        methods=["em", "logistic", "forest", "naive-bayes"],
+        repetitions=1,
+    )
+    rows = run_experiment(
+        part, tmp_path / "classifier.jsonl", folder=folder, say=lambda _: None
+    )
+    assert len(rows) == 4
+    assert {row["table"] for row in rows} == {rows[0]["table"]}
+    for row in rows:
+        assert row["n_hidden"] == 50
+        assert row["accuracy"] > 0.5
+        assert row["log_loss"] < 1.0
+
+
+def test_a_class_that_no_labelled_row_has_is_known_to_the_judge(tmp_path):
+    folder = table_with_a_class(tmp_path)
+    experiment = select(load_experiment("classifier"), settings=["votes/0"])
+    run, _ = next(experiment.runs())
+    task = experiment.make(run, folder)
+    target = task.data.index("Class")
+    codes = task.data.codes.copy(order="F")
+    codes[codes[:, target] == 0, target] = 255
+    only = replace(task, hidden=replace(task.hidden, data=task.data.with_codes(codes)))
+    found = classifier.solve_peer(only, seed=1, n_threads=1, name="naive-bayes")
+    share = (task.hidden.true_codes == 0).mean()
+    assert found.extra["log_loss"] == pytest.approx(-share * np.log(classifier.LEAST))
