@@ -39,6 +39,7 @@ def missing(
     -------
     matplotlib.axes.Axes
         What was drawn on: a column for each variable, with the share that is missing.
+        Columns that are passed through are no variables.
 
     Examples
     --------
