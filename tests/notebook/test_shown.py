@@ -52,6 +52,7 @@ def shown(asia, data, result):
     ensemble = bm.learn_ensemble(data, n_networks=4, seed=1)
     given = {"smoke": "yes"}
     values = [
+        bm.hide_mcar(complete, 0.1, seed=1),
         data,
         data.summary(),
         result,

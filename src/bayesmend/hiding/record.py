@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayesmend._copies import frozen_in_copies
 from bayesmend._files import PathLike, write_text
 from bayesmend._formulas import as_field
+from bayesmend._shown import Shown
 from bayesmend._spelling import spell
 from bayesmend._warn import warn
 from bayesmend.data.alike import read_alike
@@ -45,7 +46,7 @@ class Shortfall:
 
 @frozen_in_copies
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Hidden:
+class Hidden(Shown):
     """A table with hidden cells, and the truth about them.
 
     Cells are listed by variable, then by row.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import singledispatch
 
@@ -21,6 +21,7 @@ from bayesmend.data.table import IncompleteData
 from bayesmend.graph.confidence import ArcProbabilities
 from bayesmend.graph.cpdag import Cpdag
 from bayesmend.graph.dag import Dag
+from bayesmend.hiding.record import Hidden
 from bayesmend.inference.impute import Imputation
 from bayesmend.inference.query import Answer
 from bayesmend.learning.bootstrap import Bootstrap
@@ -136,6 +137,18 @@ def _preview(data: IncompleteData) -> str:
         table(data.names[:_MOST_COLUMNS], rows, "First rows")
         + left_out(data.n_rows - len(rows), "row")
         + left_out(n_columns, "column")
+    )
+
+
+@as_html.register
+def _(hidden: Hidden) -> str:
+    most = sorted(hidden.counts.items(), key=lambda item: -item[1])
+    rows = [[name, n] for name, n in most[:_MOST_ROWS] if n]
+    return fragment(
+        f"{hidden.n_hidden:,} of {quantity(hidden.n_candidates, 'cell')} hidden "
+        f"({hidden.request['mechanism']})",
+        table(["variable", "hidden"], rows, "Hidden cells"),
+        left_out(len(most) - _MOST_ROWS, "variable"),
     )
 
 
@@ -346,46 +359,41 @@ def _(found: ArcProbabilities) -> str:
 
 
 def _arcs(found: ArcProbabilities) -> str:
-    edges = found.edges()
     rows = [
-        [
-            arc.parent,
-            arc.child,
-            _share(arc.undirected, arc.undirected_error),
-            _share(arc.probability, arc.error),
-        ]
-        for arc in edges[:_MOST_ROWS]
+        (a.parent, a.child, a.undirected, a.undirected_error, a.probability, a.error)
+        for a in found.edges()
     ]
-    return _arc_table(rows) + left_out(len(edges) - len(rows), "edge")
-
-
-def _arc_table(rows: Iterable[Sequence[object]]) -> str:
-    head = ["from", "to", "either way", "this way"]
-    return table(head, rows, "Probabilities of arcs")
-
-
-def _share(share: float, error: float) -> Bar:
-    return Bar(f"{share:.2f} ± {error:.2f}" if error else f"{share:.2f}", share)
+    return _arc_table(rows, "edge")
 
 
 @as_html.register
 def _(found: StructurePosterior) -> str:
-    arcs = found.arc_probabilities()
     rows = [
-        [
-            arc.parent,
-            arc.child,
-            _share(arc.either, arc.either_error),
-            _share(arc.probability, arc.error),
-        ]
-        for arc in arcs[:_MOST_ROWS]
+        (a.parent, a.child, a.either, a.either_error, a.probability, a.error)
+        for a in found.arc_probabilities()
     ]
     size = quantity(len(found.names), "variable")
-    return fragment(
-        f"Arcs of all structures of {size}, by method {found.method}",
-        _arc_table(rows),
-        left_out(len(arcs) - len(rows), "arc", "they are less probable"),
+    head = f"Arcs of all structures of {size}, by method {found.method}"
+    return fragment(head, _arc_table(rows, "arc"))
+
+
+def _arc_table(
+    rows: Sequence[tuple[str, str, float, float, float, float]], noun: str
+) -> str:
+    """Tabulate the first arcs: how probable either way and this way, with errors."""
+    shown = [
+        [parent, child, _share(either, either_error), _share(this, error)]
+        for parent, child, either, either_error, this, error in rows[:_MOST_ROWS]
+    ]
+    head = ["from", "to", "either way", "this way"]
+    n_left = len(rows) - len(shown)
+    return table(head, shown, "Probabilities of arcs") + left_out(
+        n_left, noun, "less probable"
     )
+
+
+def _share(share: float, error: float) -> Bar:
+    return Bar(f"{share:.2f} ± {error:.2f}" if error else f"{share:.2f}", share)
 
 
 @as_html.register
