@@ -75,6 +75,7 @@ def test_every_plot_draws_where_it_is_told_and_changes_nothing_else(
         new = getattr(plot, name)(*args)
         assert new.figure is not figure
         new.figure.canvas.draw()
+        figures.close("all")
     assert figures.rcParams == before
 
 
