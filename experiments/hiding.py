@@ -140,10 +140,10 @@ def hide_share_of_value(
     return punch(data, picks, {"mechanism": "share of a value", "share": share})
 
 
-Mechanism = Literal["mcar", "mar", "mnar", "one-value"]
+Mechanism = Literal["mcar", "mar", "mnar-weak", "mnar", "one-value"]
 MECHANISMS: tuple[Mechanism, ...] = get_args(Mechanism)
 
-MNAR_STRENGTH = 2.0
+MNAR_STRENGTHS = {"mnar-weak": 1.0, "mnar": 2.0}
 """Standard deviation of the log-odds of being hidden between states of a variable."""
 
 
@@ -160,11 +160,11 @@ def hide(
     ----------
     data : IncompleteData
         The table.
-    mechanism : {"mcar", "mar", "mnar", "one-value"}
+    mechanism : {"mcar", "mar", "mnar-weak", "mnar", "one-value"}
         ``mcar``: each cell alike. ``mar``: a fifth of the variables, drawn at random,
         stay observed and decide which cells of the others are hidden. ``mnar``: cells
         are hidden for the state they hold, with log-odds of standard deviation 2
-        between states. ``one-value``: see `hide_one_value`.
+        between states, or 1 if ``mnar-weak``. ``one-value``: see `hide_one_value`.
     rate : float
         Share of hidden cells (``one-value``: among the cells that can be hidden).
     generator : numpy.random.Generator
@@ -185,8 +185,9 @@ def hide(
         causes = np.sort(generator.choice(data.n_vars, size, replace=False))
         names = [data.names[cause] for cause in causes]
         return hide_mar(data, rate, depends_on=names, seed=generator)
-    if mechanism == "mnar":
-        return hide_mnar(data, rate, strength=MNAR_STRENGTH, seed=generator)
+    if mechanism in MNAR_STRENGTHS:
+        strength = MNAR_STRENGTHS[mechanism]
+        return hide_mnar(data, rate, strength=strength, seed=generator)
     return hide_one_value(data, rate, generator=generator)
 
 

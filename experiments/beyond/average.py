@@ -28,7 +28,7 @@ from experiments.beyond.calibration import (
     error_by_chance,
 )
 from experiments.beyond.contenders import PEERS, REFERENCE
-from experiments.beyond.measuring import LOG_LOSS
+from experiments.beyond.measuring import CALIBRATION, LOG_LOSS
 from experiments.beyond.standing import summary
 from experiments.data import DataFolder, network_files
 from experiments.design import (
@@ -81,13 +81,6 @@ NETWORKS = {
 }
 N_ROWS = 1000
 
-CALIBRATION = Measure(
-    "calibration_error",
-    "expected calibration error of the mended cells (%)",
-    scale=100.0,
-    is_better_high=False,
-    limits=(0.0, 100.0),
-)
 CHANCE = Measure(
     "calibration_by_chance",
     "what exact probabilities would have of it by chance (%)",

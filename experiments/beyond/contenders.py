@@ -14,7 +14,15 @@ from typing import Any
 
 from bayesmend.learning.learn import learn
 from experiments.design import Answer, Method, Task
-from experiments.methods import EM, EM_HARD, MAX_PARENTS, MODE, TRUTH, solve_by
+from experiments.methods import (
+    EM,
+    EM_HARD,
+    EM_MECHANISM,
+    MAX_PARENTS,
+    MODE,
+    TRUTH,
+    solve_by,
+)
 from experiments.peers.imputers import IMPUTERS
 
 __all__ = [
@@ -22,6 +30,7 @@ __all__ = [
     "KNN",
     "LEARNERS",
     "LOCAL",
+    "MECHANISMS",
     "PEERS",
     "REFERENCE",
     "auto",
@@ -75,6 +84,16 @@ LOCAL = Method(
     {"method": "local", "max_parents": MAX_PARENTS, "restarts": 5, "solver": "order"},
 )
 LEARNERS = (EM, EM_HARD, LOCAL)
+MECHANISMS = (
+    EM_MECHANISM,
+    replace(
+        LOCAL,
+        name="local-mechanism",
+        label="augmentation, mechanism",
+        options={**LOCAL.options, "mechanism": "auto"},
+    ),
+)
+"""The learners that learn why cells are missing, too."""
 REFERENCE = replace(TRUTH, reports=("accuracy", "log_loss"))
 COMPLETE = Method(
     "complete",

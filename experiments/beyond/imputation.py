@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from experiments.beyond.contenders import (
     COMPLETE,
+    MECHANISMS,
     PEERS,
     REFERENCE,
     auto,
@@ -47,7 +48,14 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         name="imputation",
         title="Imputation and structure from incomplete data, against peers",
         settings=settings,
-        methods=(*learners(em_limit), auto(auto_limit), *PEERS, REFERENCE, COMPLETE),
+        methods=(
+            *learners(em_limit),
+            *MECHANISMS,
+            auto(auto_limit),
+            *PEERS,
+            REFERENCE,
+            COMPLETE,
+        ),
         blocks=tuple(map(_block, settings)),
         make=make,
         seed=seed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -13,18 +14,22 @@ from bayesmend.data.table import IncompleteData
 from bayesmend.graph.distance import structural_hamming_distance
 from bayesmend.hiding.record import Hidden
 from bayesmend.inference.posterior import marginals
+from bayesmend.network.mixture import ModelLike
 from bayesmend.network.network import Network
 from bayesmend.structure.learn import learn_structure
+from experiments.beyond.calibration import calibration, calibration_error
 from experiments.design import Answer, Measure, Task
 from experiments.methods import MAX_PARENTS
 
 __all__ = [
+    "CALIBRATION",
     "DIVERGENCE",
     "ENTROPY",
     "LOG_LOSS",
     "SHD",
     "divergence",
     "entropy",
+    "judge",
     "log_loss",
     "measure_probabilities",
     "measure_structure",
@@ -54,6 +59,13 @@ LOG_LOSS = Measure(
     "log-loss of the hidden cells (nats per cell)",
     digits=3,
     is_better_high=False,
+)
+
+CALIBRATION = Measure(
+    "expected calibration error of the mended cells (%)",
+    scale=100.0,
+    is_better_high=False,
+    limits=(0.0, 100.0),
 )
 
 _SAMPLE = 20_000
@@ -97,19 +109,38 @@ def log_loss(network: Network, hidden: Hidden) -> float:
     >>> round(log_loss(coin, hidden), 4)
     0.6931
     """
+    return judge(network, hidden)["log_loss"]
+
+
+def judge(model: ModelLike, hidden: Hidden) -> dict[str, float]:
+    """Give log-loss and calibration error of what a model says of the hidden cells."""
     if hidden.n_hidden == 0:
-        return float("nan")
-    found = marginals(network.with_indicators(), _told(network, hidden), n_threads=1)
-    total = 0.0
+        return {"log_loss": math.nan, "calibration_error": math.nan}
+    of_truth, surest, is_right = _of_truth(model, hidden)
+    with np.errstate(divide="ignore"):
+        loss = float(-np.log(of_truth).mean())
+    bins = calibration(surest, is_right)
+    return {"log_loss": loss, "calibration_error": calibration_error(bins)}
+
+
+def _of_truth(
+    model: ModelLike, hidden: Hidden
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    """Give the probability of each true state, and the highest, and if it is that."""
+    data = hidden.data
+    if isinstance(model, Network):
+        model, data = model.with_indicators(), _told(model, hidden)
+    found = marginals(model, data, n_threads=1)
+    of_truth, surest = np.zeros(hidden.n_hidden), np.zeros(hidden.n_hidden)
+    is_right = np.zeros(hidden.n_hidden, bool)
     for variable in np.unique(hidden.variables).tolist():
         here = hidden.variables == variable
         rows, chances = found.of(hidden.data.names[variable])
         # A table may miss cells of its own besides the hidden ones.
-        at = np.searchsorted(rows, hidden.rows[here])
-        with np.errstate(divide="ignore"):
-            logs = np.log(chances[at, hidden.true_codes[here]])
-        total -= float(logs.sum())
-    return total / hidden.n_hidden
+        at, true = np.searchsorted(rows, hidden.rows[here]), hidden.true_codes[here]
+        of_truth[here], surest[here] = chances[at, true], chances[at].max(axis=1)
+        is_right[here] = chances[at].argmax(axis=1) == true
+    return of_truth, surest, is_right
 
 
 def _told(network: Network, hidden: Hidden) -> IncompleteData:

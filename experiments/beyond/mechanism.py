@@ -10,8 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from experiments.beyond.calibration import N_BINS
 from experiments.beyond.contenders import REFERENCE
-from experiments.beyond.measuring import LOG_LOSS, SHD, log_loss, measure_structure
+from experiments.beyond.measuring import (
+    CALIBRATION,
+    LOG_LOSS,
+    SHD,
+    judge,
+    measure_structure,
+)
 from experiments.beyond.rates import (
     CURVES,
     REPETITIONS,
@@ -38,6 +45,7 @@ RIGHT = Measure("right", "labels of mechanisms that are right (%)", scale=100.0)
 LABELS = {
     "mcar": "innocent",
     "mar": "explained by observed variables",
+    "mnar-weak": "depends on hidden values",
     "mnar": "depends on hidden values",
 }
 
@@ -47,7 +55,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
     settings = settings_of(
         ("asia", "child", "insurance", "alarm"),
         SIZES,
-        ("mcar", "mar", "mnar"),
+        tuple(LABELS),
         (0.1, 0.3),
         name="{network}/{n_rows}/{mechanism}/{percent:g}",
         stream="{network}/{n_rows}",
@@ -63,13 +71,16 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         quick_repetitions=2,
         quick_settings=("asia/1000/mcar/30", "asia/1000/mar/30", "asia/1000/mnar/30"),
         measure=_measure,
-        measures=(ACCURACY, LOG_LOSS, SHD, RIGHT),
+        measures=(ACCURACY, LOG_LOSS, CALIBRATION, SHD, RIGHT),
         focus=("em", "em-mechanism"),
         notes=(
             f"{REPETITIONS} samples; each is used with every mechanism at every rate.",
             "MAR: a fifth of the variables stays observed and decides which cells of "
             "the others are hidden; the rate is that of these others. MNAR: log-odds "
-            "of standard deviation 2 between the states of a variable.",
+            "of standard deviation 2 between the states of a variable, weak MNAR of 1.",
+            f"Calibration: cells by the probability of their most probable state, in "
+            f"{N_BINS} bins of equal width; the mean distance from the share that came "
+            "true.",
             "Labels: innocent under MCAR, explained by observed variables under MAR, "
             "dependent on hidden values under MNAR.",
         ),
@@ -82,7 +93,7 @@ def _measure(task: Task, answer: Answer) -> Mapping[str, Any]:
     assert answer.network is not None
     found = {
         **measure_structure(task, answer),
-        "log_loss": log_loss(answer.network, task.hidden),
+        **judge(answer.network, task.hidden),
     }
     labels = answer.extra.get("labels", {})
     if labels:

@@ -11,7 +11,7 @@ made too regular.
 
 from __future__ import annotations
 
-from experiments.beyond.contenders import COMPLETE, LEARNERS, REFERENCE
+from experiments.beyond.contenders import COMPLETE, LEARNERS, MECHANISMS, REFERENCE
 from experiments.beyond.measuring import (
     DIVERGENCE,
     ENTROPY,
@@ -39,7 +39,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
         name="optimism",
         title="Where augmentation is too optimistic",
         settings=settings,
-        methods=(*LEARNERS, REFERENCE, COMPLETE),
+        methods=(*LEARNERS, *MECHANISMS, REFERENCE, COMPLETE),
         blocks=tuple(map(_block, settings)),
         make=make,
         seed=seed,

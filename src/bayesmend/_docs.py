@@ -67,6 +67,11 @@ mechanism : {"ignore", "self", "auto"} or mapping, default="ignore"
     It is learned by EM, which weighs all completions, and held fixed where the best
     completion is searched.
 """,
+    "stability": """\
+stability : int, default=0
+    Number of bootstrap samples that the mechanism is learned from again, to tell in
+    how large a share of them it has the same label; for ``mechanism="auto"``.
+""",
     "n_threads": """\
 n_threads : int, default=0
     Number of threads; 0 means one per core, and more than 8 per core are not made.

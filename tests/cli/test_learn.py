@@ -66,6 +66,32 @@ def test_the_best_completion_is_searched_given_a_mechanism(method, holed, tmp_pa
     assert bm.read_network(out / "network.bif").mechanism is not None
 
 
+def test_what_hides_itself_is_found_and_used_unless_told_otherwise(tmp_path):
+    table, out, filled = (tmp_path / name for name in ("t.csv", "out", "filled.csv"))
+    rows = bm.load_network("asia").sample(1000, seed=2)
+    bm.hide_mnar(rows, 0.2, strength=2, seed=2).data.write_csv(table)
+    told = ok("learn", table, "--seed", 1, "--stability", 1, "--out", out)
+    assert "(auto chose em: cells are not missing completely at random (p = 0.0" in told
+    heading = next(line for line in told.splitlines() if "identified" in line)
+    assert heading.split()[-1] == "stable"
+    page = (out / "report.html").read_text()
+    assert '<th class="n">stable</th>' in page
+    assert "completely at random is <b>not tenable</b>" in page
+    ok("impute", out / "network.bif", table, "--out", filled)
+    assert filled.read_text() == (out / "completed.csv").read_text()
+    ok(
+        "impute",
+        out / "network.bif",
+        table,
+        "--mechanism",
+        "ignore",
+        "--out",
+        filled,
+        "--force",
+    )
+    assert filled.read_text() != (out / "completed.csv").read_text()
+
+
 @pytest.mark.parametrize("method", ["auto", "exact", "local"])
 def test_network_table_cells_and_result_are_written(method, holed, tmp_path):
     out = tmp_path / "new" / "folder"
@@ -236,8 +262,9 @@ def test_options_reach_the_search_and_the_result(holed, tmp_path):
         "n_networks": None,
         "solver": "auto",
         "gap": 0.5,
-        "mechanism": "ignore",
+        "mechanism": None,
         "max_mechanism_parents": 2,
+        "stability": 0,
         "fill_empty_rows": False,
         "time_limit": 20.0,
         "seed": 3,

@@ -55,7 +55,17 @@ def test_bounds_hold_for_every_tilt_and_are_reached(result, data):
 def test_a_table_and_plain_types_show_it(result):
     found = sensitivity(result, "smoke")
     head, *rows = str(found).splitlines()
-    assert head.split() == ["state", "observed", "-2", "-1", "+0", "+1", "+2", "bounds"]
+    assert head.split() == [
+        "state",
+        "observed",
+        "-2",
+        "-1",
+        "+0",
+        "+1",
+        "+2",
+        "bounds",
+        "refilled",
+    ]
     assert [row.split()[0] for row in rows] == ["yes", "no"]
     assert found.to_dict()["tilts"] == [-2, -1, 0, 1, 2]
 

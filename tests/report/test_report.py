@@ -359,6 +359,11 @@ def test_the_page_tells_why_cells_are_missing_and_what_rests_on_it():
     assert "Shares under tilted log-odds of being missing" in page
     blind = render_report(bm.learn_em(data, **options))
     assert "Why cells are missing" not in blind
+    for text in (page, blind):
+        assert "<h3>Are cells missing at random?</h3>" in text
+        assert "completely at random is <b>not tenable</b>: p = 0.01, by 99" in text
+    complete = render_report(bm.learn_em(rows, **options))
+    assert "Are cells missing at random?" not in complete
 
 
 # --- how to get it again --------------------------------------------------------------

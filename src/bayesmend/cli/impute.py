@@ -107,6 +107,13 @@ def impute(
         str,
         option("NAME", "Numbers that were cut: filled with a number, or an interval."),
     ] = _default.fill,
+    mechanism: Annotated[
+        str,
+        option(
+            "NAME",
+            "Where the network knows why cells are missing: use it, or ignore it.",
+        ),
+    ] = _default.mechanism,
     fill_empty_rows: Annotated[bool, EMPTY_ROWS] = _default.fill_empty_rows,
     seed: Seed = None,
     n_threads: Threads = _default.n_threads,
@@ -139,6 +146,7 @@ def impute(
             allow_absent=allow_absent,
             unknown=unknown,  # type: ignore[arg-type]
             fill=fill,  # type: ignore[arg-type]
+            mechanism=mechanism,  # type: ignore[arg-type]
             fill_empty_rows=fill_empty_rows,
             n_threads=n_threads,
             max_memory=max_memory,

@@ -120,12 +120,20 @@ def learn(
             "NAME",
             "Why cells are missing: ignore, self (what they hold), auto (learned, by "
             "em, before exact and local), or A=B,C: those of A for what A's row holds "
-            "in B and C",
+            "in B and C. By default ignore, and with --method auto what a test says",
         ),
     ] = None,
     max_mechanism_parents: Annotated[
         int, option("N", "Variables that missing cells of one may depend on.")
     ] = _default.max_mechanism_parents,
+    stability: Annotated[
+        int,
+        option(
+            "N",
+            "Bootstrap samples that the mechanism is learned from again, to tell how "
+            "often it is the same.",
+        ),
+    ] = _default.stability,
     gap: Annotated[
         float | None,
         option("NATS", "Stop exact when it is proven this close; 0 by default."),
@@ -155,6 +163,7 @@ def learn(
         "solver": solver,
         "mechanism": mechanism_of(mechanism),
         "max_mechanism_parents": max_mechanism_parents,
+        "stability": stability,
         "gap": gap,
         "fill_empty_rows": fill_empty_rows,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, Unpack, get_args
@@ -20,7 +21,7 @@ from bayesmend._entrance import entrance
 from bayesmend._progress import told
 from bayesmend._spelling import spell
 from bayesmend.data.reading import Reading
-from bayesmend.data.states import quantity
+from bayesmend.data.states import listing, quantity
 from bayesmend.data.table import IncompleteData, require_rows
 from bayesmend.errors import InferenceError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike
@@ -40,6 +41,8 @@ from bayesmend.learning.em.starts import STARTS, Start
 from bayesmend.learning.empty import leave_empty_rows
 from bayesmend.learning.ensemble.learn import N_NETWORKS, learn_ensemble
 from bayesmend.learning.mechanism.given import MechanismLike, check_mechanism
+from bayesmend.learning.mechanism.innocence import brief_innocence
+from bayesmend.learning.mechanism.result import LABELS
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.support import told_of_support
 from bayesmend.outcome import Stopped
@@ -58,6 +61,11 @@ METHODS = get_args(Method)
 _MANY_CELLS, _LARGE_SHARE = 100, 0.05
 # Draws that the local search starts from.
 _RESTARTS = 10
+# `auto` learns why cells are missing where no more than such a share of permutations is
+# as far from missing at random. From the experiment `mechanism` (mechanism.md).
+_GUILTY = 0.01
+# So many variables are named of those whose missing cells depend on what is missing.
+_MOST_NAMES = 5
 
 
 @entrance
@@ -76,8 +84,9 @@ def learn(
     n_networks: int | None = None,
     solver: Solver = "auto",
     constraints: ConstraintsLike = None,
-    mechanism: MechanismLike = "ignore",
+    mechanism: MechanismLike | None = None,
     max_mechanism_parents: int = 2,
+    stability: int = 0,
     gap: float | None = None,
     fill_empty_rows: bool = False,
     time_limit: float | None = None,
@@ -105,8 +114,9 @@ def learn(
         sizes of the table and by a short search that is limited in work, not in time;
         em otherwise. When more than 100 cells and more than 5 % of all are missing, and
         it takes seconds, the network is that of em, and the cells are mended by
-        ensemble, which fills better than any single network. ``chosen`` says what it
-        chose, why, and how to ask for a proof.
+        ensemble, which fills better than any single network. Where a test finds that
+        cells are not missing completely at random, why they are is learned first (see
+        `mechanism`). ``chosen`` says what it chose, why, and how to ask for a proof.
     {score, auto_ess, prior, support, max_parents}
     locality : int, optional
         How many cells may change at once in the local search of ``exact`` and
@@ -118,7 +128,18 @@ def learn(
         The most networks of ``ensemble``; 50 by default.
     solver : {"auto", "subsets", "ilp", "order", "greedy"} or callable, default="auto"
         Structure solver of ``local`` and ``em``; see `learn_local` and `learn_em`.
-    {constraints, mechanism, max_mechanism_parents}
+    {constraints}
+    mechanism : {"ignore", "self", "auto"} or mapping, optional
+        Why cells are missing. ``ignore``: for no reason that matters. ``self``: because
+        of what they hold, in every variable. ``auto``: what the table says, variable by
+        variable; where it says nothing, the answer is that of ``ignore``. A mapping
+        gives what the missing cells of variables depend on:
+        ``{"income": ["income", "age"]}``. It is learned by EM, which weighs all
+        completions, and held fixed where the best completion is searched. By default
+        ``ignore``; but ``method="auto"`` tests whether cells can be missing completely
+        at random, takes ``auto`` where they cannot (p at most 0.01), and keeps it if
+        some are found to depend on what is missing.
+    {max_mechanism_parents, stability}
     gap : float, optional
         Stop the proof of ``exact`` when the score is known to be within so many nats
         of the best; 0 by default.
@@ -160,10 +181,15 @@ def learn(
         restarts=restarts,
         n_networks=n_networks,
         mechanism=None if is_ignored else mechanism,
+        stability=stability or None,
     )
     table = IncompleteData.from_table(data, **reading)
     require_rows(table)
+    is_tested = mechanism is None and method == "auto"
+    mechanism = "ignore" if mechanism is None else mechanism
     check_mechanism(mechanism, max_mechanism_parents, table.names)
+    if stability and not is_tested:
+        check_goes_with("stability", stability, "mechanism", mechanism, ("auto",))
     told_of_ess: dict[str, Any] = {}
     if isinstance(ess, str) and method != "ensemble":  # which chooses by itself
         rules = Constraints.of(constraints).rules(table.names, max_parents=max_parents)
@@ -181,7 +207,9 @@ def learn(
         locality=1 if locality is None else locality,
         max_memory=MAX_MEMORY if max_memory is None else max_memory,
         mechanism=mechanism,
+        is_tested=is_tested,
         max_mechanism_parents=max_mechanism_parents,
+        stability=stability,
         common={
             "score": score,
             "ess": ess,
@@ -216,6 +244,7 @@ _FOR = {
     "solver": ("local", "em", "em-hard"),
     "restarts": ("exact", "local", "em", "em-hard"),
     "mechanism": ("exact", "local", "em", "ensemble"),
+    "stability": ("em",),
 }
 
 
@@ -225,6 +254,7 @@ _CHECKS: dict[str, Callable[[str, object], object]] = {
     "max_memory": partial(check_number, unit="bytes", above=0),
     "restarts": partial(check_integer, least=0),
     "n_networks": partial(check_integer, least=1),
+    "stability": partial(check_integer, least=0),
 }
 
 
@@ -255,7 +285,9 @@ class _How:
     locality: int
     max_memory: float
     mechanism: MechanismLike
+    is_tested: bool  # whether `auto` chooses the mechanism, by the test of innocence
     max_mechanism_parents: int
+    stability: int
     common: dict[str, Any]
 
     def exact(self, **limits: Any) -> LearnResult:
@@ -301,6 +333,7 @@ class _How:
             restarts=self._restarts(restarts),
             mechanism=self.mechanism,
             max_mechanism_parents=self.max_mechanism_parents,
+            stability=self.stability if self.mechanism == "auto" else 0,
             max_memory=self.max_memory,
             time_limit=self.clock.left,
             **self.common,
@@ -324,9 +357,61 @@ class _How:
 
 def _auto(how: _How) -> LearnResult:
     """Choose a method; the search for a proof is limited in work, not in time."""
-    table = how.table
-    if table.is_complete:
+    if how.table.is_complete:
         return _structure_alone(how)
+    innocence = brief_innocence(how.table) if how.is_tested else None
+    if innocence is None:
+        return _chosen(how)
+    chance = innocence.p_value
+    if chance > _GUILTY:
+        return _chosen(how, chance=chance)
+    explained = _explained(how)
+    telling = [] if explained is None else _hidden_by_hidden(explained)
+    if explained is None or not telling:
+        return _chosen(how, explained=explained, chance=chance)
+    found = explained
+    if not found.stopped and _suits_ensemble(how):
+        found = _averaged(replace(how, mechanism=_as_given(explained)), explained)
+    reason = (
+        f"cells are not missing completely at random (p = {chance:.2g}), and those of "
+        f"{listing(telling, _MOST_NAMES)} depend on what is missing; "
+        f"{spell('mechanism', 'ignore')} leaves that aside"
+    )
+    return _told(how, found, reason, chance)
+
+
+def _explained(how: _How) -> LearnResult | None:
+    """Learn why cells are missing, by EM, where exact inference fits into memory."""
+    seed = deepcopy(how.common["seed"])  # what follows draws as if this had not been
+    asked = replace(how, mechanism="auto", common={**how.common, "seed": seed})
+    starts, restarts = em_effort(how.table)
+    try:
+        return asked.em(starts=starts, restarts=restarts)
+    except InferenceError:
+        return None
+
+
+def _hidden_by_hidden(found: LearnResult) -> list[str]:
+    """Return the variables whose missing cells depend on what is missing."""
+    assert found.mechanism is not None
+    return [why.variable for why in found.mechanism if why.label == LABELS[2]]
+
+
+def _as_given(found: LearnResult) -> dict[str, tuple[str, ...]]:
+    """Return what missing cells depend on as a caller would give it."""
+    assert found.mechanism is not None
+    return {why.variable: why.parents for why in found.mechanism if why.parents}
+
+
+def _chosen(
+    how: _How, *, explained: LearnResult | None = None, chance: float | None = None
+) -> LearnResult:
+    """Choose a method, it being settled how missing cells are taken.
+
+    `explained` is the answer of EM where it has been learned why cells are missing, and
+    nothing found that a network without that would get wrong.
+    """
+    table = how.table
     reason = _reason_against_proof(how)
     if reason is None:
         left = how.clock.left
@@ -334,24 +419,29 @@ def _auto(how: _How) -> LearnResult:
             work_limit=PROOF_WORK, time_limit=None if left is None else left / 2
         )
         if tried.stopped in (Stopped.NOTHING, Stopped.INTERRUPT):
-            return _told(how, tried, _outcome_of_proof(how, tried))
+            return _told(how, tried, _outcome_of_proof(how, tried), chance)
         reason = "a short search found no proof"
         if math.isfinite(tried.bound):
             reason += f" (gap {tried.gap:.3g} nats)"
     try:
         starts, restarts = em_effort(table)
-        found = how.em(starts=starts, restarts=restarts)
+        found = explained or how.em(starts=starts, restarts=restarts)
         if not found.stopped and _suits_ensemble(how):
             found = _averaged(how, found)
     except InferenceError:
         reason += ", and exact inference does not fit into memory"
         found = replace(how, mechanism="ignore").local()  # which EM would learn
+    if explained is not None:
+        reason += (
+            f"; not completely at random (p = {chance:.2g}), but nothing found that "
+            "depends on what is missing"
+        )
     if _could_be_proven(how):
         reason += (
             f"; for a proof or a gap, use {spell('method', 'exact')}, "
             f"with a {spell('time_limit')}"
         )
-    return _told(how, found, reason)
+    return _told(how, found, reason, chance)
 
 
 def _averaged(how: _How, single: LearnResult) -> LearnResult:
@@ -382,10 +472,18 @@ def _has_many_missing(table: IncompleteData) -> bool:
     return table.n_missing > _MANY_CELLS and share > _LARGE_SHARE
 
 
-def _told(how: _How, found: LearnResult, reason: str) -> LearnResult:
-    """Say what `auto` chose, and count all of its time."""
-    chosen = f"{found.method}: {reason}"
-    return replace(found, chosen=chosen, seconds=how.clock.seconds)
+def _told(
+    how: _How, found: LearnResult, reason: str, chance: float | None = None
+) -> LearnResult:
+    """Say what `auto` chose, what it tested for that, and count all of its time."""
+    return replace(
+        found,
+        chosen=f"{found.method}: {reason}",
+        seconds=how.clock.seconds,
+        detail=found.detail
+        if chance is None
+        else {**found.detail, "innocence": chance},
+    )
 
 
 def _reason_against_proof(how: _How) -> str | None:

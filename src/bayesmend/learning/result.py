@@ -129,6 +129,13 @@ class LearnResult(Outcome):
         return int(np.count_nonzero(is_left | (n_mended == data.n_vars)))
 
     @property
+    def incomplete(self) -> IncompleteData:
+        """The table as it was before its missing cells were filled."""
+        codes = self.completed.codes.copy(order="F")
+        codes[self.cells.rows, self.cells.variables] = MISSING
+        return self.completed.with_codes(codes)
+
+    @property
     def mended(self) -> MendedSummary:
         """Observed and mended distributions side by side; see `compare_mended`."""
         is_mended = np.zeros(self.completed.codes.shape, bool)

@@ -80,13 +80,14 @@ class Sensitivity(Shown):
 
     def __str__(self) -> str:
         tilts = [f"{tilt:+g}" for tilt in self.tilts]
-        head = ("state", "observed", *tilts, "bounds")
+        head = ("state", "observed", *tilts, "bounds", "refilled")
         rows = [
             (
                 str(state),
                 f"{self.observed[k]:.3f}",
                 *(f"{share:.3f}" for share in self.shares[k]),
                 f"{self.lower[k]:.3f} to {self.upper[k]:.3f}",
+                f"{self.changed[k].max():,}",
             )
             for k, state in enumerate(self.states)
         ]
@@ -138,10 +139,9 @@ def sensitivity(
     check_result(result)
     low, high = _check_tilt(tilt)
     check_integer("n_tilts", n_tilts, 2)
-    network, data = result.network, result.completed
+    network, data = result.network, result.incomplete
     v = position_of(variable, network.names)
-    codes = data.codes.copy()
-    codes[result.cells.rows, result.cells.variables] = MISSING
+    codes = data.codes
     cells = np.ascontiguousarray(codes.T)
     if network.mechanism is not None:
         indicators = network.mechanism.indicators(network.names, cells)

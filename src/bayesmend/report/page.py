@@ -20,6 +20,7 @@ from bayesmend.drawing.graph import draw_graph
 from bayesmend.drawing.text import escape
 from bayesmend.errors import ParameterError
 from bayesmend.learning.ensemble.result import Ensemble
+from bayesmend.learning.mechanism.innocence import brief_innocence
 from bayesmend.learning.mechanism.result import LABELS
 from bayesmend.learning.result import LearnResult, check_result, comparable
 from bayesmend.learning.saved import saved
@@ -36,6 +37,7 @@ from bayesmend.report.tables import (
     arc_table,
     cell_table,
     column_table,
+    innocence_table,
     mechanism_table,
     mended_table,
     sensitivity_table,
@@ -327,6 +329,7 @@ def _data(result: LearnResult, observed: IncompleteData, mended: MendedSummary) 
         _missing(result, observed)
         + _mended(mended)
         + _mechanism(result)
+        + _innocence(observed)
         + _reading(result)
         or '<p class="note">The table has no missing cell.</p>'
     )
@@ -376,6 +379,26 @@ def _mechanism(result: LearnResult) -> str:
         "state in the table if the log-odds of being missing, given that state, were "
         "other than learned by so much; and bounds that hold whatever the reason.</p>"
         f"{sensitivity_table(tilted)}"
+    )
+
+
+def _innocence(table: IncompleteData) -> str:
+    """Tell whether cells can be missing completely at random, by tests alone."""
+    found = None if table.is_complete else brief_innocence(table)
+    if found is None or not found.strongest:
+        return ""
+    verdict = "tenable" if found.is_tenable else "not tenable"
+    some = f", in {found.n_rows:,} rows" if found.n_rows < table.n_rows else ""
+    return (
+        "<h3>Are cells missing at random?</h3>"
+        '<p class="note">That all cells are missing completely at random is '
+        f"<b>{verdict}</b>: p = {found.p_value:.2g}, by {found.n_permutations} "
+        f"permutations{some}. Below, for each variable, the observed variable that its "
+        "missing cells depend on most clearly: G-tests, corrected for the number of "
+        "variables, with Cramer's V as their effect (0 for none, 1 where the one "
+        "settles the other). These tests see only what is observed: cells that are "
+        "missing because of what they hold show up as far as the others tell."
+        f"</p>{innocence_table(found)}"
     )
 
 

@@ -4,10 +4,12 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bayesmend._columns import show_probability
 from bayesmend.data.mended import MendedStratum, MendedSummary, MendedVariable
 from bayesmend.drawing.text import escape
 from bayesmend.graph.confidence import ArcProbabilities
-from bayesmend.learning.mechanism.result import LearnedMechanism
+from bayesmend.learning.mechanism.innocence import Innocence
+from bayesmend.learning.mechanism.result import LearnedMechanism, MissingCells
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.sensitivity import Sensitivity
 from bayesmend.network.network import Network
@@ -27,6 +29,7 @@ __all__ = [
     "column_table",
     "cpt_section",
     "fillings",
+    "innocence_table",
     "mechanism_table",
     "mended_table",
     "sensitivity_table",
@@ -153,14 +156,39 @@ def mechanism_table(found: LearnedMechanism) -> str:
             f"<tr><td>{escape(why.variable)}</td><td>{escape(why.label)}</td>"
             f"<td>{escape(', '.join(why.parents))}</td><td>{'; '.join(chances)}</td>"
             f'<td class="n">{why.gain:.1f}</td>'
-            f'<td class="n">{why.identified:.0%}</td></tr>'
+            f'<td class="n">{why.identified:.0%}</td>{_stability(found, why)}</tr>'
         )
+    stable = '<th class="n">stable</th>' if found.has_stability else ""
     head = (
         "<tr><th>variable</th><th>missing cells</th><th>depend on</th>"
-        '<th>missing, given its state</th><th class="n">gain (nats)</th>'
-        '<th class="n">told by the rest</th></tr>'
+        '<th>missing, given the states</th><th class="n">gain (nats)</th>'
+        f'<th class="n">told by the rest</th>{stable}</tr>'
     )
     return table(head, rows, "Why cells are missing")
+
+
+def _stability(found: LearnedMechanism, why: MissingCells) -> str:
+    """Tell the share of bootstrap samples with the same label, where it was asked."""
+    if not found.has_stability:
+        return ""
+    share = "" if why.stability is None else f"{why.stability:.0%}"
+    return f'<td class="n">{share}</td>'
+
+
+def innocence_table(found: Innocence) -> str:
+    """Tabulate what missing cells depend on most clearly, by tests alone."""
+    rows = [
+        f"<tr><td>{escape(d.variable)}</td>"
+        f"<td>{'tenable' if d.is_tenable else 'not tenable'}</td>"
+        f'<td>{escape(d.on)}</td><td class="n">{show_probability(d.corrected)}</td>'
+        f'<td class="n">{d.effect:.3f}</td></tr>'
+        for d in found.strongest
+    ]
+    head = (
+        "<tr><th>variable</th><th>missing at random</th><th>depends most on</th>"
+        '<th class="n">corrected p</th><th class="n">effect (V)</th></tr>'
+    )
+    return table(head, rows, "Tests of missing completely at random")
 
 
 def sensitivity_table(found: Sequence[Sensitivity]) -> str:
@@ -169,12 +197,17 @@ def sensitivity_table(found: Sequence[Sensitivity]) -> str:
     for one in found:
         for k, state in enumerate(one.states[:_MAX_KINDS]):
             shares = "".join(f'<td class="n">{s:.3f}</td>' for s in one.shares[k])
+            changed = one.changed[k].max()
             rows.append(
                 f"<tr><td>{escape(one.variable)}</td><td>{escape(state)}</td>{shares}"
-                f'<td class="n">{one.lower[k]:.3f} to {one.upper[k]:.3f}</td></tr>'
+                f'<td class="n">{one.lower[k]:.3f} to {one.upper[k]:.3f}</td>'
+                f'<td class="n">{changed:,} of {one.n_missing:,}</td></tr>'
             )
     tilts = "".join(f'<th class="n">{tilt:+g}</th>' for tilt in found[0].tilts)
-    head = f'<tr><th>variable</th><th>state</th>{tilts}<th class="n">bounds</th></tr>'
+    head = (
+        f'<tr><th>variable</th><th>state</th>{tilts}<th class="n">bounds</th>'
+        '<th class="n">cells filled anew</th></tr>'
+    )
     return table(head, rows, "Shares under tilted log-odds of being missing")
 
 

@@ -154,6 +154,22 @@ def test_bootstrap_samples_tell_how_stable_a_label_is(rows):
         learn(data, "self", stability=6)
 
 
+def test_three_variables_together_explain_what_two_do_not():
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 2, (2000, 4)).astype(np.uint8)
+    total = codes[:, 1] + codes[:, 2] + codes[:, 3]
+    codes[rng.random(2000) < np.where(total % 2, 0.5, 0.05), 0] = MISSING
+    # Of a parity no pair tells anything: two of the three have to stand out a little.
+    codes[rng.random(2000) < np.where(total == 3, 0.6, 0.0), 0] = MISSING
+    data = bm.IncompleteData.from_codes(codes, names=[*"abcd"], states=["ny"] * 4)
+    two, three = (
+        learn(data, max_mechanism_parents=n).mechanism.of("a") for n in (2, 3)
+    )
+    assert len(two.parents) == 2
+    assert three.parents == ("b", "c", "d")
+    assert three.gain > two.gain + 100
+
+
 # --- awkward tables -------------------------------------------------------------------
 
 
@@ -224,6 +240,62 @@ def test_a_limit_of_time_leaves_an_answer(rows):
     found = learn(data, time_limit=1e-3)
     assert found.completed.is_complete
     assert found.stopped is Stopped.TIME
+
+
+# --- what `learn` chooses ------------------------------------------------------------
+
+
+def test_auto_tests_whether_cells_are_missing_at_random_and_leaves_innocent_ones(rows):
+    data = hide(rows, {"a": 0.2, "b": 0.2, "c": 0.1})
+    found = bm.learn(data, seed=1, n_networks=4)
+    assert found.detail["innocence"] > 0.01
+    assert found.mechanism is None
+    ignoring = bm.learn(data, mechanism="ignore", seed=1, n_networks=4)
+    assert same(found, ignoring)
+    assert "innocence" not in ignoring.detail
+
+
+def test_auto_learns_why_where_cells_hide_what_they_hold(rows):
+    data = hide(rows, {"a": of(rows, "a", 0.1, 0.5)})
+    found = bm.learn(data, seed=1, n_networks=4)
+    assert found.chosen == (
+        "ensemble: cells are not missing completely at random (p = 0.01), and those of "
+        "a depend on what is missing; mechanism='ignore' leaves that aside"
+    )
+    assert found.mechanism.of("a").parents == ("a",)
+    assert found.network.mechanism is not None
+    given = bm.learn(
+        data, method="ensemble", mechanism={"a": "a"}, seed=1, n_networks=4
+    )
+    assert found.completed == given.completed
+    assert (found.incomplete.codes == data.codes).all()
+    alone = bm.learn(data, seed=1, restarts=0)
+    assert (alone.method, alone.chosen.partition(":")[0]) == ("em", "em")
+    assert same(alone, bm.learn(data, mechanism="auto", seed=1, restarts=0))
+
+
+def test_auto_fills_as_ever_where_observed_variables_explain_all(rows):
+    data = hide(rows, {"b": of(rows, "c", 0.1, 0.5), "d": of(rows, "c", 0.4, 0.1)})
+    found = bm.learn(data, seed=np.random.default_rng(1), n_networks=4)
+    ignoring = bm.learn(
+        data, mechanism="ignore", seed=np.random.default_rng(1), n_networks=4
+    )
+    assert found.method == ignoring.method == "ensemble"
+    assert found.completed == ignoring.completed
+    assert {why.parents for why in found.mechanism} == {("c",)}
+    assert "at random (p = 0.01), but nothing found that depends on" in found.chosen
+
+
+def test_bootstrap_samples_may_be_asked_of_learn(rows):
+    data = hide(rows, {"a": of(rows, "a", 0.1, 0.6)})
+    found = bm.learn(data, method="em", mechanism="auto", stability=2, restarts=0)
+    assert found.mechanism.of("a").stability == 1
+    head, row = str(found.mechanism).splitlines()
+    assert (head.split()[-1], row.split()[-1]) == ("stable", "100%")
+    with pytest.raises(ParameterError, match="stability=2 goes with mechanism='auto'"):
+        bm.learn(data, method="em", stability=2)
+    with pytest.raises(ParameterError, match="stability=2 goes with method='em'"):
+        bm.learn(data, method="local", mechanism="auto", stability=2)
 
 
 # --- networks that know why -----------------------------------------------------------

@@ -80,7 +80,8 @@ def test_a_variable_of_254_states_is_explained():
     soft = np.eye(254)[rng.integers(0, 254, 300)]
     rows = Rows(np.ones(300), [soft, np.eye(2)[rng.integers(0, 2, 300)]])
     hidden = np.arange(300) < 60
-    listed, _ = explanations_of(rows, 0, hidden, soft[hidden], 2, [1])
+    mixture = mixture_gain(soft[hidden], np.ones(60), soft[~hidden].sum(axis=0))
+    listed = explanations_of(rows, 0, hidden, mixture, 2, [1])
     assert {found.parents for found in listed} >= {(), (0,), (1,), (0, 1)}
     assert all(np.isfinite([found.gain, found.net]).all() for found in listed)
 

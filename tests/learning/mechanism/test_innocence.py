@@ -7,9 +7,13 @@ from hypothesis import strategies as st
 from support import oracle
 
 import bayesmend as bm
+from bayesmend.data.states import MISSING
 from bayesmend.errors import ParameterError
 from bayesmend.learning import innocence
-from bayesmend.learning.mechanism.innocence import tail_of_chi_square
+from bayesmend.learning.mechanism.innocence import (
+    brief_innocence,
+    tail_of_chi_square,
+)
 
 ASIA = bm.load_network("asia").sample(400, seed=1)
 
@@ -64,9 +68,49 @@ def test_tables_with_nothing_to_test_are_innocent():
     assert innocence(one, seed=1).is_tenable
 
 
-def test_rows_with_weights_are_refused():
-    data = bm.IncompleteData.from_table(
-        {"a": ["x", None, "y"], "b": ["u", "v", "u"]}, weights=[1.0, 2.0, 1.0]
+def test_rows_with_whole_weights_are_as_many_rows():
+    data = bm.hide_mar(ASIA, 0.3, depends_on=["dysp"], strength=3, seed=2).data
+    patterns = data.patterns()
+    heavy = bm.IncompleteData.from_codes(
+        patterns.codes, names=data.names, states=data.states, weights=patterns.weights
     )
-    with pytest.raises(ParameterError, match=r"these have weights\. Repeat the rows\."):
+    one, two = innocence(data, seed=1), innocence(heavy, seed=1)
+    assert two.strongest == one.strongest
+    assert (two.n_rows, two.is_tenable) == (one.n_rows, False)
+
+
+def test_dealing_out_sets_of_rows_is_like_exchanging_rows():
+    # Few sets for many rows: dealt out. The same table without its weight: exchanged.
+    rows = bm.hide_mcar(ASIA, 0.2, variables=["smoke", "bronc"], seed=4).data
+    patterns = rows.patterns()
+    heavy = bm.IncompleteData.from_codes(
+        patterns.codes, names=rows.names, states=rows.states, weights=patterns.weights
+    )
+    ps = [innocence(t, n_permutations=999, seed=1).p_value for t in (rows, heavy)]
+    assert ps[0] == pytest.approx(ps[1], abs=0.06)
+
+
+def test_rows_with_fractions_for_weights_are_refused():
+    data = bm.IncompleteData.from_table(
+        {"a": ["x", None, "y"], "b": ["u", "v", "u"]}, weights=[1.0, 0.5, 1.0]
+    )
+    with pytest.raises(ParameterError, match=r"numbers\. Leave the weights out"):
         innocence(data)
+    assert brief_innocence(data) is None
+
+
+def test_the_brief_test_takes_some_rows_of_a_large_table_and_none_of_a_wide_one():
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 2, (60_000, 30)).astype(np.uint8)
+    codes[rng.random(codes.shape) < 0.1] = MISSING
+    names = [f"v{v}" for v in range(30)]
+    data = bm.IncompleteData.from_codes(codes, names=names, states=["ny"] * 30)
+    found = brief_innocence(data)
+    assert 200 <= found.n_rows < 60_000
+    assert found.to_dict() == brief_innocence(data).to_dict()
+    wide = bm.IncompleteData.from_codes(
+        np.tile(codes[:300], (1, 20)),
+        names=[f"v{v}" for v in range(600)],
+        states=["ny"] * 600,
+    )
+    assert brief_innocence(wide) is None

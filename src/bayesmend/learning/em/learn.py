@@ -107,10 +107,7 @@ def learn_em(
         Largest number of structure steps from one start.
     tol : float, default=1e-6
         Parameters have converged when an iteration gains less per row (in nats).
-    {constraints, mechanism, max_mechanism_parents}
-    stability : int, default=0
-        Number of bootstrap samples that the mechanism is learned from again, to tell in
-        how large a share of them it has the same label; for ``mechanism="auto"``.
+    {constraints, mechanism, max_mechanism_parents, stability}
     {max_memory, time_limit, seed, n_threads, progress}
     {reading}
 

@@ -91,6 +91,16 @@ class State:
     score: float
 
 
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class View:
+    """What a fitted network says of the rows: asked for again and again."""
+
+    fitted: Fitted
+    rows: Rows
+    tables: list[NDArray[np.float64]]
+    mixtures: dict[int, Mixture] = field(default_factory=dict)
+
+
 @dataclass(slots=True, repr=False, eq=False)
 class MechanismSearch:
     """What explains the missing cells of a table that a blind search has learned."""
@@ -104,6 +114,7 @@ class MechanismSearch:
     table: Table = field(init=False)
     hidden: NDArray[np.bool_] = field(init=False)
     n_fits: int = 0
+    view: View | None = None
 
     def __post_init__(self) -> None:
         self.table = Table.of(self.indicators.joint, self.blind.table.engine)
@@ -208,10 +219,10 @@ class MechanismSearch:
         From no parent at all, what one variable hides may be explained by others.
         """
         sets: Sets = tuple((v,) for v in self.indicators.variables)
-        rows, tables = self._rows(state)
+        rows, _ = self._rows(state)
         starts = []
         for k in range(len(sets)):
-            mixture = self._mixture(rows, state, tables, k)
+            mixture = self._mixture(state, k)
             starts.append(
                 distributions(self._expected(rows, k, sets[k], mixture), _FAINT)
             )
@@ -237,23 +248,21 @@ class MechanismSearch:
 
     def _choose(self, state: State) -> tuple[Sets, list[NDArray[np.float64]]]:
         """Choose the parents of every indicator, and tables for them to start from."""
-        rows, tables = self._rows(state)
-        every: list[list[Explanation]] = []
-        mixtures: list[Mixture] = []
-        for k, own in enumerate(self.indicators.variables):
-            likelihood = self._likelihood(rows, state, tables, k)
-            listed, mixture = explanations_of(
-                rows,
-                own,
-                self.hidden[k],
-                likelihood,
-                self.most,
-                _beside_itself(state.fitted.dag, own, self.indicators.n_vars),
-            )
-            every.append(listed)
-            mixtures.append(mixture)
+        rows, _ = self._rows(state)
+        mixtures = [self._mixture(state, k) for k in range(len(self.hidden))]
         sets = self.fixed
         if sets is None:
+            every = [
+                explanations_of(
+                    rows,
+                    own,
+                    self.hidden[k],
+                    mixtures[k],
+                    self.most,
+                    _beside_itself(state.fitted.dag, own, self.indicators.n_vars),
+                )
+                for k, own in enumerate(self.indicators.variables)
+            ]
             chosen = choose(every, self.indicators.variables)
             sets = tuple(found.parents for found in chosen)
         starts = [
@@ -264,6 +273,11 @@ class MechanismSearch:
 
     def _rows(self, state: State) -> tuple[Rows, list[NDArray[np.float64]]]:
         """Return what the network says of every cell, and the tables of indicators."""
+        if self.view is None or self.view.fitted is not state.fitted:
+            self.view = View(state.fitted, *self._seen_by(state))
+        return self.view.rows, self.view.tables
+
+    def _seen_by(self, state: State) -> tuple[Rows, list[NDArray[np.float64]]]:
         n_vars, card = self.indicators.n_vars, self.table.data.card
         fitted = state.fitted
         counts = split_cpts(fitted.dag, card, fitted.counts)[n_vars:]
@@ -401,24 +415,26 @@ class MechanismSearch:
 
     def _evaluate(self, state: State) -> list[Explanation]:
         """Return what the parents of every indicator gain."""
-        rows, tables = self._rows(state)
+        rows, _ = self._rows(state)
         found = []
         for k, own in enumerate(self.indicators.variables):
             parents = state.sets[k]
             mixture = None
             if own in parents:
-                mixture = self._mixture(rows, state, tables, k)
+                mixture = self._mixture(state, k)
             found.append(explanation_of(rows, own, parents, self.hidden[k], mixture))
         return found
 
-    def _mixture(
-        self, rows: Rows, state: State, tables: list[NDArray[np.float64]], k: int
-    ) -> Mixture:
-        at = self.hidden[k]
-        seen = rows.weights[~at] @ rows.soft[self.indicators.variables[k]][~at]
-        return mixture_gain(
-            self._likelihood(rows, state, tables, k), rows.weights[at], seen
-        )
+    def _mixture(self, state: State, k: int) -> Mixture:
+        """Return what a variable is where it is missing, if that depends on itself."""
+        rows, tables = self._rows(state)
+        assert self.view is not None
+        if k not in self.view.mixtures:
+            at = self.hidden[k]
+            seen = rows.weights[~at] @ rows.soft[self.indicators.variables[k]][~at]
+            likelihood = self._likelihood(rows, state, tables, k)
+            self.view.mixtures[k] = mixture_gain(likelihood, rows.weights[at], seen)
+        return self.view.mixtures[k]
 
     def describe(self, state: State) -> list[MissingCells]:
         """Tell for every variable with missing cells what explains them."""
@@ -430,7 +446,7 @@ class MechanismSearch:
             zip(self.indicators.variables, state.sets, strict=True)
         ):
             likelihood = self._likelihood(rows, state, tables, k)
-            mixture = self._mixture(rows, state, tables, k)
+            mixture = self._mixture(state, k)
             if parents == (own,):
                 errors = mixture.errors
             else:  # by Jeffreys' half a row each, no interval is of width 0

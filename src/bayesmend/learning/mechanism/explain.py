@@ -45,8 +45,9 @@ _SPREAD, _NEWTON = 1.5, 15
 _RIDGE, _CLOSE = 1e-9, 1e-3
 # Expected rows with a state, below which it does not occur.
 _SEEN = 1e-3
-# So many of the best single parents are tried in pairs, with so many of the others.
-_TRIED, _LIKELY = 3, 30
+# So many of the best single parents are tried in pairs, with so many of the others; and
+# so many of the best sets are made larger, up to so many configurations.
+_TRIED, _LIKELY, _CONFIGURATIONS = 3, 30, 256
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -267,10 +268,10 @@ def explanations_of(
     rows: Rows,
     own: int,
     is_hidden: NDArray[np.bool_],
-    likelihood: NDArray[np.float64],
+    mixture: Mixture,
     most: int,
     beside: Sequence[int],
-) -> tuple[list[Explanation], Mixture]:
+) -> list[Explanation]:
     """List what may explain an indicator: none, itself, others, and pairs of them.
 
     Parameters
@@ -281,16 +282,14 @@ def explanations_of(
         The variable of the indicator.
     is_hidden : ndarray of shape (n_patterns,)
         The indicator.
-    likelihood : ndarray of shape (n_hidden, n_states)
-        Of the rest of each row where it is missing, given the state of the variable.
+    mixture : Mixture
+        What the variable is where it is missing, if that depends on itself.
     most : int
         Largest number of parents.
     beside : sequence of int
         The variables that may do so together with its own state.
     """
     weights = rows.weights
-    counts = weights[~is_hidden] @ rows.soft[own][~is_hidden]
-    mixture = mixture_gain(likelihood, weights[is_hidden], counts)
     others = [v for v in range(len(rows.soft)) if v != own and rows.card[v] > 1]
     n_others = len(others)
     both = np.stack([~is_hidden, is_hidden], axis=1) * weights[:, None]
@@ -304,7 +303,7 @@ def explanations_of(
     ]
     found += singles
     if most < 2:
-        return found, mixture
+        return found
     told = _told(rows, own, is_hidden, mixture)
     pairs = math.comb(n_others, 2)
     best = sorted(singles, key=lambda single: -single.evidence)
@@ -325,7 +324,58 @@ def explanations_of(
                     members, base.gain + gain, base.evidence + evidence, n_alike
                 )
             )
-    return found, mixture
+    for size in range(3, most + 1):
+        found += _larger(rows, own, both, found, size, (near, others), likely, told)
+    return found
+
+
+def _larger(
+    rows: Rows,
+    own: int,
+    both: NDArray[np.float64],
+    found: list[Explanation],
+    size: int,
+    beside: tuple[Sequence[int], Sequence[int]],
+    likely: set[int],
+    told: NDArray[np.float64],
+) -> list[Explanation]:
+    """Add one more parent to the best sets with and without the own variable."""
+    more: dict[tuple[int, ...], Explanation] = {}
+    for with_own, allowed in zip((True, False), beside, strict=True):
+        before = [
+            e
+            for e in found
+            if len(e.parents) == size - 1 and (own in e.parents) == with_own
+        ]
+        n_alike = math.comb(len(rows.soft) - 1, size - with_own)
+        for base in sorted(before, key=lambda e: (-e.evidence, e.parents))[:_TRIED]:
+            given = told if with_own else np.ones((len(rows.weights), 1))
+            given = _crossed(rows, given, [v for v in base.parents if v != own])
+            left = [
+                v
+                for v in allowed
+                if v in likely
+                and v not in base.parents
+                and given.shape[1] * rows.card[v] <= _CONFIGURATIONS
+            ]
+            for v, (gain, evidence) in _beside(rows, both, left, given).items():
+                members = tuple(sorted((*base.parents, v)))
+                tried = Explanation(
+                    members, base.gain + gain, base.evidence + evidence, n_alike
+                )
+                if members not in more or tried.evidence > more[members].evidence:
+                    more[members] = tried
+    return list(more.values())
+
+
+def _crossed(
+    rows: Rows, given: NDArray[np.float64], variables: Sequence[int]
+) -> NDArray[np.float64]:
+    """Return distributions over configurations of what is given and more variables."""
+    for v in variables:
+        given = np.einsum("rg,rx->rxg", given, rows.soft[v])
+        given = given.reshape(len(given), -1)
+    return given
 
 
 def explanation_of(
@@ -349,8 +399,7 @@ def explanation_of(
     for v in others:
         more = _beside(rows, both, [v], given)[v]
         gain, evidence = gain + more[0], evidence + more[1]
-        given = np.einsum("rg,rx->rxg", given, rows.soft[v])
-        given = given.reshape(len(weights), -1)
+        given = _crossed(rows, given, [v])
     n_alike = math.comb(max(len(rows.soft) - 1, len(others)), len(others))
     return Explanation(parents, gain, evidence, n_alike)
 

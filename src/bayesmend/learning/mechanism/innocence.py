@@ -9,6 +9,7 @@ something of that, through its neighbours (`learn_em` with ``mechanism="auto"``)
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Unpack
 
@@ -21,14 +22,20 @@ from bayesmend._entrance import entrance
 from bayesmend._shown import Shown
 from bayesmend._spelling import spell
 from bayesmend.data.reading import Reading
+from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData, require_rows
 from bayesmend.errors import ParameterError
 from bayesmend.seed import Seed, as_generator
 
-__all__ = ["Dependence", "Innocence", "innocence"]
+__all__ = ["Dependence", "Innocence", "brief_innocence", "innocence"]
 
 _LEVEL = 0.05
 _MOST_CELLS = 10**9  # of all permutations of one variable
+# Permutations are dealt out set by set where a set of missing variables has so many
+# rows, and otherwise row by row, so many cells at once.
+_ROWS_PER_SET, _AT_ONCE = 8, 2**24
+# Of the brief test: permutations, products that are added up, and the fewest rows.
+_FEW_PERMUTATIONS, _WORK, _FEW_ROWS = 99, 3e9, 200
 
 
 class Dependence(NamedTuple):
@@ -47,6 +54,11 @@ class Dependence(NamedTuple):
     corrected: float
     effect: float
 
+    @property
+    def is_tenable(self) -> bool:
+        """Whether independence is, at the level of 5 %."""
+        return self.corrected > _LEVEL
+
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Innocence(Shown):
@@ -61,11 +73,14 @@ class Innocence(Shown):
         Of all together, by permutation.
     n_permutations : int
         How many there were.
+    n_rows : int
+        Rows that were tested.
     """
 
     strongest: tuple[Dependence, ...]
     p_value: float
     n_permutations: int
+    n_rows: int
 
     @property
     def is_tenable(self) -> bool:
@@ -77,14 +92,21 @@ class Innocence(Shown):
         return {
             "p_value": self.p_value,
             "n_permutations": self.n_permutations,
+            "n_rows": self.n_rows,
             "strongest": [found._asdict() for found in self.strongest],
         }
 
     def __str__(self) -> str:
         verdict = "tenable" if self.is_tenable else "not tenable"
-        head = ("variable", "depends most on", "corrected p", "effect (V)")
+        head = ("variable", "at random", "depends most on", "corrected p", "effect (V)")
         rows = [
-            (d.variable, d.on, show_probability(d.corrected), f"{d.effect:.3f}")
+            (
+                d.variable,
+                "tenable" if d.is_tenable else "not tenable",
+                d.on,
+                show_probability(d.corrected),
+                f"{d.effect:.3f}",
+            )
             for d in self.strongest
         ]
         p = show_probability(self.p_value)
@@ -144,52 +166,170 @@ def innocence(
             f"more than {_MOST_CELLS:,} cells in all. Ask for fewer."
         )
         raise ParameterError(msg)
-    if table.weights is not None:
-        msg = "tests of innocence count rows, and these have weights. Repeat the rows."
+    if not _counts_rows(table):
+        msg = (
+            "tests of innocence count rows, and these have weights that are no whole "
+            "numbers. Leave the weights out."
+        )
         raise ParameterError(msg)
-    mask = np.asarray(table.missing_mask)
-    some = np.flatnonzero(mask.any(axis=0) & ~mask.all(axis=0))
-    hidden = mask[:, some].astype(np.float64)
+    return _tested(table, n_permutations, as_generator(seed))
+
+
+def brief_innocence(table: IncompleteData) -> Innocence | None:
+    """Test it within a limit of work, on some of the rows if need be.
+
+    None where weights are no whole numbers, or too few rows would be left. The answer
+    is the same each time.
+    """
+    if not _counts_rows(table):
+        return None
+    generator = np.random.default_rng(0)
+    n_some = int(table.missing_mask.any(axis=0).sum())
+    per_row = _FEW_PERMUTATIONS * max(n_some, 1) * float(table.card.sum())
+    most = int(_WORK / per_row)
+    if table.n_rows > most:
+        if most < _FEW_ROWS or table.weights is not None:
+            return None
+        rows = np.sort(generator.choice(table.n_rows, most, replace=False))
+        table = IncompleteData.from_codes(
+            table.codes[rows], names=table.names, states=table.states
+        )
+    return _tested(table, _FEW_PERMUTATIONS, generator)
+
+
+def _counts_rows(table: IncompleteData) -> bool:
+    return table.weights is None or not bool((table.weights % 1 != 0).any())
+
+
+def _tested(
+    table: IncompleteData, n_permutations: int, generator: np.random.Generator
+) -> Innocence:
+    rows = _Rows.of(table)
     pairs, sums, drawn = [], [], []
-    generator = as_generator(seed)
     for v in range(table.n_vars):
-        seen = np.flatnonzero(~mask[:, v])
-        codes, here = table.codes[seen, v], hidden[seen]
-        states = np.unique(codes)
-        if len(states) < 2:
+        seen = table.codes[:, v] != MISSING
+        states, codes = np.unique(table.codes[seen, v], return_inverse=True)
+        if len(states) < 2 or not len(rows.some):
             continue
-        found, freedom = _statistics(codes[None], states, here)
-        shuffled = generator.permuted(np.tile(codes, (n_permutations, 1)), axis=1)
-        own = some != v  # where the other is observed, its own indicator is constant
+        arranged = rows.arranged(seen, codes, len(states), n_permutations, generator)
+        own = rows.some != v  # where the other is observed, its indicator is constant
+        found, freedom = _statistics(next(arranged))
         sums.append(float(found[0, own].sum()))
-        drawn.append(_statistics(shuffled, states, here)[0][:, own].sum(axis=1))
-        n_seen = len(seen)
+        drawn.append(
+            np.concatenate(
+                [_statistics(some)[0][:, own].sum(axis=1) for some in arranged]
+            )
+        )
+        n_seen = round(float(rows.weights[seen].sum()))
         pairs += [
             _pair(table, int(i), v, float(g), int(df), n_seen)
-            for i, g, df in zip(some, found[0], freedom, strict=True)
+            for i, g, df in zip(rows.some, found[0], freedom, strict=True)
             if df > 0 and i != v
         ]
     return Innocence(
-        _strongest(pairs, table.names), _together(sums, drawn), n_permutations
+        _strongest(pairs, table.names),
+        _together(sums, drawn),
+        n_permutations,
+        round(float(rows.weights.sum())),
     )
 
 
+class _Arranged(NamedTuple):
+    """How often each state falls together with each indicator, per arrangement."""
+
+    inside: NDArray[np.float64]  # (n_arrangements, n_states, n_indicators)
+    sizes: NDArray[np.float64]  # of the states
+    total: NDArray[np.float64]  # of the indicators
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class _Rows:
+    """The rows of a table by the set of variables that are missing in them."""
+
+    some: NDArray[np.intp]  # the variables with missing and observed cells
+    sets: NDArray[np.float64]  # (n_sets, n_some), 0 or 1
+    set_of: NDArray[np.intp]  # of each row
+    weights: NDArray[np.float64]
+    has_weights: bool
+
+    @classmethod
+    def of(cls, table: IncompleteData) -> _Rows:
+        mask = np.asarray(table.missing_mask)
+        weights = np.ones(table.n_rows) if table.weights is None else table.weights
+        counted = mask[weights > 0]
+        some = np.flatnonzero(counted.any(axis=0) & ~counted.all(axis=0))
+        sets, set_of = np.unique(mask[:, some], axis=0, return_inverse=True)
+        return cls(
+            some,
+            sets.astype(np.float64),
+            set_of.reshape(-1),
+            weights,
+            table.weights is not None,
+        )
+
+    def arranged(
+        self,
+        seen: NDArray[np.bool_],
+        codes: NDArray[np.intp],
+        n_states: int,
+        n_permutations: int,
+        generator: np.random.Generator,
+    ) -> Iterator[_Arranged]:
+        """Arrange the states of a variable as they are, then at random, in blocks."""
+        set_of, weights = self.set_of[seen], self.weights[seen]
+        counts = np.zeros((n_states, len(self.sets)))
+        np.add.at(counts, (codes, set_of), weights)
+        sizes, total = counts.sum(axis=1), counts.sum(axis=0) @ self.sets
+        yield _Arranged(np.einsum("sp,pi->si", counts, self.sets)[None], sizes, total)
+        if self.has_weights or len(codes) > _ROWS_PER_SET * len(self.sets):
+            draws = (_dealt(counts, generator) for _ in range(n_permutations))
+            for dealt in draws:
+                inside = np.einsum("sp,pi->si", dealt, self.sets)
+                yield _Arranged(inside[None], sizes, total)
+            return
+        hidden = self.sets[set_of]
+        at_once = max(_AT_ONCE // max(len(codes), 1), 1)
+        for begin in range(0, n_permutations, at_once):
+            n = min(at_once, n_permutations - begin)
+            shuffled = generator.permuted(np.tile(codes, (n, 1)), axis=1)
+            inside = np.stack(
+                [
+                    np.einsum("br,ri->bi", (shuffled == state).astype(float), hidden)
+                    for state in range(n_states)
+                ],
+                axis=1,
+            )
+            yield _Arranged(inside, sizes, total)
+
+
+def _dealt(
+    counts: NDArray[np.float64], generator: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draw a table of counts with the same margins, as if rows were exchanged."""
+    left = counts.sum(axis=0).astype(np.int64)
+    dealt = np.empty(counts.shape)
+    for state, size in enumerate(counts.sum(axis=1).astype(np.int64)[:-1]):
+        drawn = generator.multivariate_hypergeometric(left, int(size))
+        dealt[state] = drawn
+        left = left - drawn
+    dealt[-1] = left
+    return dealt
+
+
 def _statistics(
-    codes: NDArray[np.uint8], states: NDArray[np.uint8], hidden: NDArray[np.float64]
+    arranged: _Arranged,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return G of every indicator, for each arrangement of a variable's states."""
-    n_rows = hidden.shape[0]
-    total = hidden.sum(axis=0)
+    inside, sizes, total = arranged
+    n_rows = float(sizes.sum())
     alone = n_rows * math.log(n_rows) - _entropies(total) - _entropies(n_rows - total)
-    statistic = np.tile(alone, (len(codes), 1))
-    for state in states:
-        is_state = (codes == state).astype(np.float64)
-        size = float(is_state[0].sum())
-        inside = np.einsum("br,ri->bi", is_state, hidden)
-        statistic += _entropies(inside) + _entropies(size - inside)
-        statistic -= size * math.log(size)
+    statistic = np.tile(alone, (len(inside), 1))
+    for state, size in enumerate(sizes.tolist()):
+        within = inside[:, state]
+        statistic += _entropies(within) + _entropies(size - within)
+        statistic -= size * math.log(max(size, 1.0))
     varies = (total > 0) & (total < n_rows)
-    freedom = np.where(varies, len(states) - 1, 0)
+    freedom = np.where(varies, np.count_nonzero(sizes) - 1, 0)
     return np.maximum(2 * statistic, 0.0), freedom
 
 

@@ -128,6 +128,11 @@ class LearnedMechanism(Shown):
         """Whether nothing was found that missing cells depend on."""
         return not any(found.parents for found in self.variables)
 
+    @property
+    def has_stability(self) -> bool:
+        """Whether it was learned from bootstrap samples, too."""
+        return any(found.stability is not None for found in self.variables)
+
     def to_dict(self) -> dict[str, Any]:
         """Return it in plain types, ready for JSON."""
         return {
@@ -138,7 +143,10 @@ class LearnedMechanism(Shown):
 
     def __str__(self) -> str:
         head = ("variable", "missing", "label", "depends on", "gain", "identified")
-        return "\n".join(in_columns([head, *map(_row, self.variables)]))
+        rows = [head, *map(_row, self.variables)]
+        if self.has_stability:
+            rows[0] = (*head, "stable")
+        return "\n".join(in_columns(rows))
 
     def __repr__(self) -> str:
         counts = dict.fromkeys(LABELS, 0)
@@ -156,4 +164,5 @@ def _row(found: MissingCells) -> tuple[str, ...]:
         ", ".join(found.parents) or "-",
         f"{found.gain:.1f}",
         f"{found.identified:.0%}",
+        *([] if found.stability is None else [f"{found.stability:.0%}"]),
     )
