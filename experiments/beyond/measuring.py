@@ -62,6 +62,7 @@ LOG_LOSS = Measure(
 )
 
 CALIBRATION = Measure(
+    "calibration_error",
     "expected calibration error of the mended cells (%)",
     scale=100.0,
     is_better_high=False,

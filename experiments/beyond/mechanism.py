@@ -55,7 +55,7 @@ def design(*, seed: int = 1, time_limit: float | None = None) -> Experiment:
     settings = settings_of(
         ("asia", "child", "insurance", "alarm"),
         SIZES,
-        tuple(LABELS),
+        ("mcar", "mar", "mnar-weak", "mnar"),
         (0.1, 0.3),
         name="{network}/{n_rows}/{mechanism}/{percent:g}",
         stream="{network}/{n_rows}",
