@@ -105,5 +105,6 @@ def _measure(task: Task, answer: Answer) -> Mapping[str, Any]:
 
 def _block(setting: Setting) -> Block:
     given = setting.parameters
-    panel = f"{given['network']}, {given['mechanism']}".upper()
+    mechanism = {"mnar-weak": "weak MNAR"}.get(given["mechanism"])
+    panel = f"{given['network'].upper()}, {mechanism or given['mechanism'].upper()}"
     return block_of(setting, f"{panel}, {given['n_rows']:,} rows")
