@@ -136,9 +136,9 @@ def learn(
         gives what the missing cells of variables depend on:
         ``{"income": ["income", "age"]}``. It is learned by EM, which weighs all
         completions, and held fixed where the best completion is searched. By default
-        ``ignore``; but ``method="auto"`` tests whether cells can be missing completely
-        at random, takes ``auto`` where they cannot (p at most 0.01), and keeps it if
-        some are found to depend on what is missing.
+        ``ignore``; but with more than 100 missing cells ``method="auto"`` tests whether
+        they can be missing completely at random, takes ``auto`` where they cannot (p at
+        most 0.01), and keeps it if some are found to depend on what is missing.
     {max_mechanism_parents, stability}
     gap : float, optional
         Stop the proof of ``exact`` when the score is known to be within so many nats
@@ -359,7 +359,8 @@ def _auto(how: _How) -> LearnResult:
     """Choose a method; the search for a proof is limited in work, not in time."""
     if how.table.is_complete:
         return _structure_alone(how)
-    innocence = brief_innocence(how.table) if how.is_tested else None
+    is_tested = how.is_tested and how.table.n_missing > _MANY_CELLS
+    innocence = brief_innocence(how.table) if is_tested else None
     if innocence is None:
         return _chosen(how)
     chance = innocence.p_value

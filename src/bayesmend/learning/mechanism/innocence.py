@@ -31,6 +31,7 @@ __all__ = ["Dependence", "Innocence", "brief_innocence", "innocence"]
 
 _LEVEL = 0.05
 _MOST_CELLS = 10**9  # of all permutations of one variable
+_MOST_ROWS = 10**8  # that weights may stand for
 # Permutations are dealt out set by set where a set of missing variables has so many
 # rows, and otherwise row by row, so many cells at once.
 _ROWS_PER_SET, _AT_ONCE = 8, 2**24
@@ -131,7 +132,7 @@ def innocence(
     For every pair of a variable with missing cells and another variable, a G-test in
     the rows where the other one is observed. All together by permutation: the observed
     cells of each variable are exchanged among their rows, and the largest
-    standardised sum of its statistics is compared.
+    sum of its statistics, standardised by their degrees of freedom, is compared.
 
     Parameters
     ----------
@@ -168,8 +169,8 @@ def innocence(
         raise ParameterError(msg)
     if not _counts_rows(table):
         msg = (
-            "tests of innocence count rows, and these have weights that are no whole "
-            "numbers. Leave the weights out."
+            "tests of innocence count rows: weights must be whole numbers, of at most "
+            f"{_MOST_ROWS:,} in all. Leave the weights out."
         )
         raise ParameterError(msg)
     return _tested(table, n_permutations, as_generator(seed))
@@ -178,7 +179,7 @@ def innocence(
 def brief_innocence(table: IncompleteData) -> Innocence | None:
     """Test it within a limit of work, on some of the rows if need be.
 
-    None where weights are no whole numbers, or too few rows would be left. The answer
+    None where weights are no numbers of rows, or too few rows would be left. The answer
     is the same each time.
     """
     if not _counts_rows(table):
@@ -198,14 +199,17 @@ def brief_innocence(table: IncompleteData) -> Innocence | None:
 
 
 def _counts_rows(table: IncompleteData) -> bool:
-    return table.weights is None or not bool((table.weights % 1 != 0).any())
+    weights = table.weights
+    if weights is None:
+        return True
+    return bool((weights % 1 == 0).all() and weights.sum() <= _MOST_ROWS)
 
 
 def _tested(
     table: IncompleteData, n_permutations: int, generator: np.random.Generator
 ) -> Innocence:
     rows = _Rows.of(table)
-    pairs, sums, drawn = [], [], []
+    pairs, together = [], []
     for v in range(table.n_vars):
         seen = table.codes[:, v] != MISSING
         states, codes = np.unique(table.codes[seen, v], return_inverse=True)
@@ -214,12 +218,10 @@ def _tested(
         arranged = rows.arranged(seen, codes, len(states), n_permutations, generator)
         own = rows.some != v  # where the other is observed, its indicator is constant
         found, freedom = _statistics(next(arranged))
-        sums.append(float(found[0, own].sum()))
-        drawn.append(
-            np.concatenate(
-                [_statistics(some)[0][:, own].sum(axis=1) for some in arranged]
-            )
-        )
+        drawn = [_statistics(some)[0][:, own].sum(axis=1) for some in arranged]
+        if freedom[own].any():
+            sums = float(found[0, own].sum()), np.concatenate(drawn)
+            together.append((*sums, int(freedom[own].sum())))
         n_seen = round(float(rows.weights[seen].sum()))
         pairs += [
             _pair(table, int(i), v, float(g), int(df), n_seen)
@@ -228,7 +230,7 @@ def _tested(
         ]
     return Innocence(
         _strongest(pairs, table.names),
-        _together(sums, drawn),
+        _together(together),
         n_permutations,
         round(float(rows.weights.sum())),
     )
@@ -389,13 +391,15 @@ def _strongest(
     return tuple(found)
 
 
-def _together(sums: list[float], drawn: list[NDArray[np.float64]]) -> float:
-    """Return the share of permutations that are at least as far out as the table."""
-    if not sums:
+def _together(found: list[tuple[float, NDArray[np.float64], int]]) -> float:
+    """Return the share of permutations that are at least as far out as the table.
+
+    Sums are standardised as those of chi-square variables, not by what permutations
+    show of them: the table is then one among alike, and the level is kept exactly.
+    """
+    if not found:
         return 1.0
-    every = np.array(drawn)
-    centre = every.mean(axis=1, keepdims=True)
-    spread = np.maximum(every.std(axis=1, keepdims=True), 1e-9)
-    most = ((every - centre) / spread).max(axis=0)
-    own = float(((np.array(sums)[:, None] - centre) / spread).max())
+    own = max((g - freedom) / math.sqrt(2 * freedom) for g, _, freedom in found)
+    drawn = [(g - freedom) / math.sqrt(2 * freedom) for _, g, freedom in found]
+    most = np.array(drawn).max(axis=0)
     return float((1 + np.count_nonzero(most >= own - 1e-9)) / (1 + len(most)))
