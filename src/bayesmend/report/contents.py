@@ -11,7 +11,6 @@ from bayesmend.data.table import IncompleteData
 from bayesmend.learning.ensemble.result import Ensemble
 from bayesmend.learning.result import LearnResult
 from bayesmend.network.support import cell_numbers
-from bayesmend.report.observed import observed_table
 from bayesmend.score import Families, FamilyScorer
 from bayesmend.view import ArcNote, VariableNote, describe, pack, plain
 
@@ -51,7 +50,7 @@ def network_of(result: LearnResult) -> dict[str, Any]:
     >>> note["observed"], note["mended"]
     ([1, 2], [1, 0])
     """
-    observed = observed_table(result)
+    observed = result.incomplete
     return describe(
         result.network, variables=_variables(result, observed), arcs=_arcs(result)
     )

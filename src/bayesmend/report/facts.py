@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bayesmend.learning.result import LearnResult
-from bayesmend.report.observed import digest_of, observed_table
+from bayesmend.report.observed import digest_of
 from bayesmend.report.reading import reading_facts
 
 __all__ = ["facts_of", "finite"]
@@ -43,7 +43,7 @@ def facts_of(
         **reading_facts(result.completed),
         **({} if options is None else {"options": dict(options)}),
         **({} if calls is None else {"again": dict(calls)}),
-        "table_digest": digest_of(observed_table(result)),
+        "table_digest": digest_of(result.incomplete),
         "version": __version__,
     }
 

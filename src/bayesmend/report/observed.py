@@ -1,30 +1,13 @@
-"""The table of a result as it was before it was mended, and what identifies it."""
+"""What identifies the table of a result, as it was before it was mended."""
 
 import hashlib
 
 import numpy as np
 
-from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
-from bayesmend.learning.result import LearnResult
 from bayesmend.view.packed import as_json
 
-__all__ = ["digest_of", "observed_table"]
-
-
-def observed_table(result: LearnResult) -> IncompleteData:
-    """Return the table of a result with its mended cells missing again.
-
-    Examples
-    --------
-    >>> import bayesmend as bm
-    >>> result = bm.learn({"a": [0, 1, 0, 1], "b": [0, 1, None, 1]}, seed=1)
-    >>> observed_table(result).n_missing
-    1
-    """
-    codes = np.array(result.completed.codes)
-    codes[result.cells.rows, result.cells.variables] = MISSING
-    return result.completed.with_codes(codes)
+__all__ = ["digest_of"]
 
 
 def digest_of(data: IncompleteData) -> str:

@@ -31,7 +31,6 @@ from bayesmend.report.chart import draw_trace
 from bayesmend.report.contents import contents_of
 from bayesmend.report.facts import facts_of, finite
 from bayesmend.report.missing import draw_missing, missing_table, together_table
-from bayesmend.report.observed import observed_table
 from bayesmend.report.reading import reading_facts
 from bayesmend.report.tables import (
     arc_table,
@@ -132,7 +131,7 @@ def render_report(
     if calls is not None:
         check_mapping("calls", calls, "{'python': 'bm.learn(table, seed=1)'}")
     known = finite(facts_of(result, options, calls))
-    mended, observed = result.mended, observed_table(result)
+    mended, observed = result.mended, result.incomplete
     sections = {
         "data": ("Your data", _data(result, observed, mended)),
         "network": ("Network", _network(result) + _confidences(result)),
