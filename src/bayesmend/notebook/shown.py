@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import singledispatch
 
 from bayesmend._columns import show_probability
+from bayesmend._entrance import entrance
 from bayesmend.data.cells import CompletedCells
 from bayesmend.data.mended import MendedSummary, show_shares
 from bayesmend.data.states import MISSING, Label, listing, quantity
@@ -68,7 +69,7 @@ _MOST_STATES = 12
 _MOST_CPT_ROWS = 60  # of all tables of a network together
 
 
-@singledispatch
+@entrance
 def as_html(value: object) -> str:
     """Return what a notebook shows of a value: HTML without scripts, of bounded size.
 
@@ -79,13 +80,18 @@ def as_html(value: object) -> str:
     >>> html.count("<rect"), "<script" in html
     (8, False)
     """
+    return _shown(value)
+
+
+@singledispatch
+def _shown(value: object) -> str:
     return fragment(repr(value))
 
 
 # Tables.
 
 
-@as_html.register
+@_shown.register
 def _(data: IncompleteData) -> str:
     n_cells, n_missing = data.n_rows * data.n_vars, data.n_missing
     cells = f"{n_missing:,} of {quantity(n_cells, 'cell')} missing"
@@ -140,7 +146,7 @@ def _preview(data: IncompleteData) -> str:
     )
 
 
-@as_html.register
+@_shown.register
 def _(hidden: Hidden) -> str:
     most = sorted(hidden.counts.items(), key=lambda item: -item[1])
     rows = [[name, n] for name, n in most[:_MOST_ROWS] if n]
@@ -152,7 +158,7 @@ def _(hidden: Hidden) -> str:
     )
 
 
-@as_html.register
+@_shown.register
 def _(summary: Summary) -> str:
     n_cells = summary.n_rows * summary.n_vars
     head = (
@@ -190,7 +196,7 @@ def _(summary: Summary) -> str:
     )
 
 
-@as_html.register
+@_shown.register
 def _(mended: MendedSummary) -> str:
     first = mended.most_unlike_first[:_FEW_ROWS]
     n_left = len(mended.variables) - len(first)
@@ -213,7 +219,7 @@ def _alarms(mended: MendedSummary) -> str:
     )
 
 
-@as_html.register
+@_shown.register
 def _(cells: CompletedCells) -> str:
     unsupported = quantity(cells.n_unsupported, "cell")
     told = f"{unsupported} without an observed example" * (cells.n_unsupported > 0)
@@ -253,7 +259,7 @@ def _cells(cells: CompletedCells, n_shown: int, unit: str = "") -> str:
     )
 
 
-@as_html.register
+@_shown.register
 def _(imputation: Imputation) -> str:
     n_cells = quantity(len(imputation.cells) // imputation.n_draws, "cell")
     tables = f", {quantity(imputation.n_draws, 'table')}"
@@ -270,12 +276,12 @@ def _(imputation: Imputation) -> str:
 # Networks.
 
 
-@as_html.register
+@_shown.register
 def _(dag: Dag) -> str:
     return fragment(_size(dag), picture(dag))
 
 
-@as_html.register
+@_shown.register
 def _(cpdag: Cpdag) -> str:
     n_vars, n_arcs = (
         quantity(cpdag.n_vars, "variable"),
@@ -293,7 +299,7 @@ def _size(dag: Dag) -> str:
     return f"{quantity(dag.n_vars, 'variable')}, {quantity(dag.n_arcs, 'arc')}"
 
 
-@as_html.register
+@_shown.register
 def _(network: Network) -> str:
     parameters = quantity(network.n_parameters, "parameter")
     return fragment(
@@ -315,7 +321,7 @@ def _cpts(network: Network) -> str:
     return "".join(sections) + left_out(n_left, "table", ".cpt(name) shows one")
 
 
-@as_html.register
+@_shown.register
 def _(cpt: Cpt) -> str:
     given = f" given {', '.join(cpt.parents)}" if cpt.parents else ""
     states = cpt.states[:_MOST_STATES]
@@ -336,7 +342,7 @@ def _(cpt: Cpt) -> str:
     )
 
 
-@as_html.register
+@_shown.register
 def _(mixture: Mixture) -> str:
     head = f"{quantity(len(mixture.networks), 'network')}, " + quantity(
         len(mixture.names), "variable"
@@ -351,7 +357,7 @@ def _(mixture: Mixture) -> str:
     )
 
 
-@as_html.register
+@_shown.register
 def _(found: ArcProbabilities) -> str:
     size = quantity(len(found.names), "variable")
     head = f"Arcs of {quantity(found.n_networks, 'structure')}, {size}"
@@ -366,7 +372,7 @@ def _arcs(found: ArcProbabilities) -> str:
     return _arc_table(rows, "edge")
 
 
-@as_html.register
+@_shown.register
 def _(found: StructurePosterior) -> str:
     rows = [
         (a.parent, a.child, a.either, a.either_error, a.probability, a.error)
@@ -396,7 +402,7 @@ def _share(share: float, error: float) -> Bar:
     return Bar(f"{share:.2f} ± {error:.2f}" if error else f"{share:.2f}", share)
 
 
-@as_html.register
+@_shown.register
 def _(found: Bootstrap) -> str:
     return fragment(
         f"{quantity(len(found.structures), 'structure')} by {found.method}",
@@ -409,7 +415,7 @@ def _(found: Bootstrap) -> str:
 # Results.
 
 
-@as_html.register
+@_shown.register
 def _(outcome: Outcome) -> str:
     kind = "proven" if outcome.is_optimal else "open"
     facts = [*_score(outcome), f"{outcome.seconds:.3g} s"]
@@ -432,12 +438,12 @@ def _score(outcome: Outcome) -> list[str]:
     return facts
 
 
-@as_html.register
+@_shown.register
 def _(result: LearnResult) -> str:
     return fragment(_mended(result), *_parts(result))
 
 
-@as_html.register
+@_shown.register
 def _(result: Ensemble) -> str:
     arcs = ""
     if result.mixture.structures:
@@ -474,7 +480,7 @@ def _facts(result: LearnResult) -> str:
     return ", ".join(facts)
 
 
-@as_html.register
+@_shown.register
 def _(found: LearnedMechanism) -> str:
     head = f"Why the cells of {quantity(len(found), 'variable')} are missing"
     return fragment(head, note(found.note or ""), _why(found))
@@ -487,7 +493,7 @@ def _why(found: LearnedMechanism) -> str:
     return mechanism_table(first) + left_out(len(order) - _MOST_ROWS, "variable")
 
 
-@as_html.register
+@_shown.register
 def _(fit: ParameterFit) -> str:
     word = "converged" if fit.converged else "not converged"
     n_steps = quantity(len(fit.log_likelihood) - 1, "iteration")
@@ -498,7 +504,7 @@ def _(fit: ParameterFit) -> str:
     )
 
 
-@as_html.register
+@_shown.register
 def _(found: MultipleImputation) -> str:
     apart = sorted(found.r_hat().items(), key=lambda item: -item[1])
     rows = [[name, f"{value:.3f}"] for name, value in apart[:_FEW_ROWS]]
@@ -511,7 +517,7 @@ def _(found: MultipleImputation) -> str:
     )
 
 
-@as_html.register
+@_shown.register
 def _(found: Innocence) -> str:
     verdict = "tenable" if found.is_tenable else "not tenable"
     p = show_probability(found.p_value)
@@ -536,7 +542,7 @@ def _(found: Innocence) -> str:
 # Answers and comparisons.
 
 
-@as_html.register
+@_shown.register
 def _(answer: Answer) -> str:
     parts = []
     if answer.given:
@@ -587,7 +593,7 @@ def _joint(answer: Answer) -> str:
     )
 
 
-@as_html.register
+@_shown.register
 def _(found: Sensitivity) -> str:
     head = (
         f"{found.variable}: shares under tilted log-odds of being missing, "
@@ -596,7 +602,7 @@ def _(found: Sensitivity) -> str:
     return fragment(head, sensitivity_table([found]))
 
 
-@as_html.register
+@_shown.register
 def _(pooled: Pooled) -> str:
     names = ("estimate", "se", "lower", "upper", "df", "fmi")
     columns = [getattr(pooled, name).ravel()[:_MOST_ROWS].tolist() for name in names]
@@ -608,7 +614,7 @@ def _(pooled: Pooled) -> str:
     )
 
 
-@as_html.register
+@_shown.register
 def _(found: Comparison) -> str:
     rows = [
         [
