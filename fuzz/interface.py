@@ -213,6 +213,8 @@ def calls() -> list[Call]:
                 "class_starts": [1, 2],
                 "tol": [0.0, 0.1],
                 "threshold": ["auto", 0.0, 0.5, 1.0],
+                "mechanism": ["auto", "self", {"a": ["a"]}],
+                "resume": [v["ensemble"]],
             },
         ),
         (
@@ -224,6 +226,7 @@ def calls() -> list[Call]:
                 "n": [1, 3],
                 "method": ["auto", "exact", "local", "em", "em-hard"],
                 "restarts": [0, 1],
+                "solver": ["greedy", "order"],
             },
         ),
         (
