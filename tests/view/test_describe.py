@@ -55,12 +55,12 @@ def test_notes_go_to_their_variables_and_arcs():
     arc = (network.names[0], network.names[1])
     data = describe(
         network,
-        variables={"tub": VariableNote([90, 8], [2, 0], [1.5, 98.5], is_alarm=True)},
+        variables={"tub": VariableNote([90, 8], [2, 0], [1, 98], is_alarm=True)},
         arcs={arc: ArcNote(gain=1.25, either=0.5)},
     )
     note = data["notes"][network.names.index("tub")]
     assert (note["observed"], note["mended"], note["alarm"]) == ([90, 8], [2, 0], True)
-    assert unpacked(note["rows"], "f8").tolist() == [1.5, 98.5]
+    assert unpacked(note["rows"], "i4").tolist() == [1, 98]
     assert sum(n is not None for n in data["notes"]) == 1
     assert [a["note"] for a in data["arcs"] if "note" in a] == [
         {"gain": 1.25, "either": 0.5}
@@ -73,6 +73,18 @@ def test_labels_stay_labels_in_json():
     assert json.loads(text)["name"].startswith("</script>")
     with pytest.raises(ValueError, match="not JSON compliant"):
         as_json(float("inf"))
+
+
+def test_of_a_table_too_large_to_compute_with_the_first_rows_are_told():
+    names, n_states = ("a", "b", "c"), 70
+    dag = bm.Dag.from_arcs(names, [("a", "c"), ("b", "c")])
+    even = np.full((1, n_states), 1 / n_states)
+    cpts = (even, even, np.repeat(even, n_states**2, axis=0))
+    network = bm.Network(dag, [tuple(range(n_states))] * 3, cpts)
+    note = VariableNote([], [], np.ones(n_states**2))
+    data = describe(network, variables={"c": note})
+    assert len(unpacked(data["cpts"], "f8")) == 2 * n_states + 200 * n_states
+    assert len(unpacked(data["notes"][2]["rows"], "i4")) == 200
 
 
 # --- scripts --------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bayesmend.drawing.picture import Picture, links_of
 from bayesmend.drawing.svg import path_of, path_of_head
@@ -16,6 +16,11 @@ __all__ = ["MOST_DRAWN_WHOLE", "ArcNote", "VariableNote", "describe"]
 
 MOST_DRAWN_WHOLE = 200
 """A network of more variables is shown a neighbourhood at a time."""
+
+MOST_ENTRIES = 2**18
+"""A table of more probabilities is not computed with, and only its first rows told."""
+
+_FIRST_ROWS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +34,7 @@ class VariableNote:
     mended : sequence of int
         How many missing cells were filled with each state.
     rows : array-like of shape (n_parent_configs,), optional
-        How many rows have each parent configuration.
+        How many rows have each parent configuration; of many, those of the first.
     is_alarm : bool
         Whether its mended cells resemble no observed ones.
     """
@@ -46,7 +51,7 @@ class VariableNote:
             "mended": [int(n) for n in self.mended],
         }
         if self.rows is not None:
-            told["rows"] = pack(self.rows, "f8")
+            told["rows"] = pack(np.asarray(self.rows)[:_FIRST_ROWS], "i4")
         if self.is_alarm:
             told["alarm"] = True
         return told
@@ -111,7 +116,7 @@ def describe(
         "names": [plain(name) for name in dag.names],
         "states": [[plain(label) for label in labels] for labels in network.states],
         "parents": [list(members) for members in dag.parents],
-        "cpts": pack(np.concatenate([np.empty(0), *map(np.ravel, network.cpts)]), "f8"),
+        "cpts": pack(np.concatenate([np.empty(0), *map(_told, network.cpts)]), "f8"),
         "drawing": _drawing(picture),
         "arcs": [
             {
@@ -128,6 +133,11 @@ def describe(
         ],
         "notes": [about[n].to_dict() if n in about else None for n in dag.names],
     }
+
+
+def _told(cpt: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a table, one row after the other, or its first rows."""
+    return (cpt if cpt.size <= MOST_ENTRIES else cpt[:_FIRST_ROWS]).ravel()
 
 
 def _drawing(picture: Picture) -> dict[str, Any]:

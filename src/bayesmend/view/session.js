@@ -1,7 +1,9 @@
 // A network, what is known of its variables, and what follows for the others.
 
-import { compile, TooWide } from "./inference.js";
+import { compile, MOST_ENTRIES, TooWide } from "./inference.js";
 import { unpack } from "./packed.js";
+
+const FIRST_ROWS = 200; // of a table that is too large to compute with
 
 export class Session {
   /** @param {object} data What `bayesmend.view.describe` returns. */
@@ -15,8 +17,8 @@ export class Session {
     const all = unpack(data.cpts, "f8");
     let at = 0;
     this.cpts = data.parents.map((members, v) => {
-      const configs = members.reduce((product, p) => product * this.card[p], 1);
-      const size = configs * this.card[v];
+      const whole = members.reduce((product, p) => product * this.card[p], this.card[v]);
+      const size = whole <= MOST_ENTRIES ? whole : FIRST_ROWS * this.card[v];
       at += size;
       return all.subarray(at - size, at);
     });

@@ -75,9 +75,9 @@ export function heatMap(session, v, { most = 200 } = {}) {
   const parents = session.parents[v];
   const r = session.card[v];
   const cpt = session.cpts[v];
-  const configs = cpt.length / r;
+  const configs = parents.reduce((product, p) => product * session.card[p], 1);
   const packed = session.notes[v]?.rows;
-  const rows = packed ? unpack(packed, "f8") : null;
+  const rows = packed ? unpack(packed, "i4") : null;
   const head = [
     ...parents.map((p) => element("th", { scope: "col" }, session.names[p])),
     ...session.states[v].map((label) =>
@@ -99,9 +99,8 @@ export function heatMap(session, v, { most = 200 } = {}) {
       cells.push(sized(element("td", { class: "bm-heat" }, p.toFixed(3)), p));
     }
     if (rows) {
-      const n = Math.round(rows[j] * 10) / 10;
-      const kind = n ? "bm-n" : "bm-n bm-none";
-      cells.push(element("td", { class: kind }, count(n)));
+      const kind = rows[j] ? "bm-n" : "bm-n bm-none";
+      cells.push(element("td", { class: kind }, count(rows[j])));
     }
     body.push(element("tr", {}, ...cells));
   }
