@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayesmend._columns import in_columns
 from bayesmend._entrance import entrance
+from bayesmend._rows import offsets_of
 from bayesmend._shown import Shown
 from bayesmend.data.alike import check_alike, read_alike
 from bayesmend.data.states import MISSING, Label, quantity
@@ -33,6 +33,7 @@ _RARE = 0.5  # of the frequency of the most frequent state
 _FEW = 10  # mended cells, of which no distribution is worth an alarm
 _SHOWN_STATES = 5
 _SHOWN_VARIABLES = 10
+_AT_ONCE = 2**20  # cells that are counted together
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +339,7 @@ class _Cells:
         card: NDArray[np.int32],
     ) -> None:
         self.codes, self.card = codes, card
+        self._starts = offsets_of(card)
         self.is_missing = is_mended
         self.is_filled = is_mended & (codes != MISSING)
         self.is_observed = ~is_mended & (codes != MISSING)
@@ -365,20 +367,49 @@ class _Cells:
     def _most_telling(
         self, v: int, what: NDArray[np.uint8], n_states: int, rows: NDArray[np.bool_]
     ) -> int | None:
+        told, chances = self._told_by_all(what, n_states, rows)
         best, most = None, 0.0
-        for u in range(self.codes.shape[1]):
-            chosen = rows & self.is_observed[:, u]
-            n, n_levels = int(chosen.sum()), int(self.card[u])
-            if u == v or n == 0:
-                continue
-            keys = self.codes[chosen, u].astype(np.intp) * n_states + what[chosen]
-            counts = np.bincount(keys, minlength=n_levels * n_states)
-            told = n * mutual_information(counts.reshape(n_levels, n_states))
-            # More than chance: twice what BIC asks of as many parameters.
-            chance = math.log(n) * (n_levels - 1) * (n_states - 1)
-            if told > max(chance, most + 1e-9):
-                best, most = u, told
+        for u, (value, chance) in enumerate(zip(told, chances, strict=True)):
+            if u != v and value > max(chance, most + 1e-9):
+                best, most = u, value
         return best
+
+    def _told_by_all(
+        self, what: NDArray[np.uint8], n_states: int, rows: NDArray[np.bool_]
+    ) -> tuple[list[float], list[float]]:
+        """Return what each variable tells in nats, over all rows, and what chance may.
+
+        All variables are counted at once: the tables are as many as pairs of variables.
+        """
+        counts = self._joint_counts(what, n_states, np.flatnonzero(rows))
+        starts = self._starts[:-1]
+        levels = counts.sum(axis=1)
+        states = np.add.reduceat(counts, starts)
+        n = states.sum(axis=1)
+        apart = levels[:, None] * np.repeat(states, self.card, axis=0)
+        total = np.repeat(n, self.card)[:, None]
+        seen = counts > 0
+        ratio = np.divide(counts * total, apart, out=np.ones_like(apart), where=seen)
+        told = np.add.reduceat((counts * np.log(ratio)).sum(axis=1), starts)
+        # More than chance: twice what BIC asks of as many parameters.
+        chance = np.log(np.maximum(n, 1)) * (self.card - 1) * (n_states - 1)
+        return told.tolist(), chance.tolist()
+
+    def _joint_counts(
+        self, what: NDArray[np.uint8], n_states: int, rows: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Count states of all variables, end to end, with those of one."""
+        n_entries = int(self._starts[-1])
+        counts = np.zeros((n_entries + 1) * n_states)
+        step = max(1, _AT_ONCE // max(len(self.card), 1))
+        for begin in range(0, len(rows), step):
+            part = rows[begin : begin + step]
+            places = np.where(
+                self.is_observed[part], self.codes[part] + self._starts[:-1], n_entries
+            )
+            keys = places * n_states + what[part, None]
+            counts += np.bincount(keys.ravel(), minlength=len(counts))
+        return counts.reshape(-1, n_states)[:-1]
 
     def carried_over(
         self, v: int, related: int | None, part: NDArray[np.bool_]

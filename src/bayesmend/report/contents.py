@@ -1,11 +1,13 @@
 """What the scripts of the page are given: network, mended cells and their rows."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._formulas import as_field
+from bayesmend.data.mended import MendedSummary
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 from bayesmend.learning.ensemble.result import Ensemble
@@ -19,11 +21,11 @@ __all__ = ["contents_of", "network_of"]
 _MOST_RECORDS = 3_000_000  # cells of rows that the page holds
 
 
-def contents_of(result: LearnResult) -> dict[str, Any]:
+def contents_of(result: LearnResult, mended: MendedSummary) -> dict[str, Any]:
     """Return what the page of a result shows and asks, ready for JSON."""
     network = result.network
     contents: dict[str, Any] = {
-        "network": network_of(result),
+        "network": network_of(result, mended),
         "isEnsemble": isinstance(result, Ensemble),
     }
     if len(result.cells):
@@ -39,8 +41,12 @@ def contents_of(result: LearnResult) -> dict[str, Any]:
     return contents
 
 
-def network_of(result: LearnResult) -> dict[str, Any]:
+def network_of(
+    result: LearnResult, mended: MendedSummary | None = None
+) -> dict[str, Any]:
     """Return the network of a result, and what is known of its variables and arcs.
+
+    What `mended` says is computed unless it is given.
 
     Examples
     --------
@@ -50,20 +56,21 @@ def network_of(result: LearnResult) -> dict[str, Any]:
     >>> note["observed"], note["mended"]
     ([1, 2], [1, 0])
     """
-    observed = result.incomplete
+    alarms = (result.mended if mended is None else mended).alarms
     return describe(
-        result.network, variables=_variables(result, observed), arcs=_arcs(result)
+        result.network,
+        variables=_variables(result, result.incomplete, alarms),
+        arcs=_arcs(result),
     )
 
 
 def _variables(
-    result: LearnResult, observed: IncompleteData
+    result: LearnResult, observed: IncompleteData, alarms: Sequence[str]
 ) -> dict[str, VariableNote]:
     """Count states and parent configurations, of what was observed."""
     data, dag = result.completed, result.dag
-    alarms = set(result.mended.alarms)
     cells = np.ascontiguousarray(observed.codes.T)
-    mended = result.cells
+    filled = result.cells
     notes = {}
     for v, name in enumerate(dag.names):
         r = int(data.card[v])
@@ -73,7 +80,7 @@ def _variables(
         counts = np.bincount(numbers[numbers >= 0], minlength=n_entries)
         notes[name] = VariableNote(
             np.bincount(seen[seen != MISSING], minlength=r).tolist(),
-            np.bincount(mended.codes[mended.variables == v], minlength=r).tolist(),
+            np.bincount(filled.codes[filled.variables == v], minlength=r).tolist(),
             counts.reshape(-1, r).sum(axis=1),
             is_alarm=name in alarms,
         )

@@ -159,7 +159,7 @@ def render_report(
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{_style()}</style>\n</head>\n<body>\n"
         + _with_classes("\n".join(part for part in body if part))
-        + f"\n{_json('bayesmend-data', contents_of(result))}"
+        + f"\n{_json('bayesmend-data', contents_of(result, mended))}"
         + f"\n{_json('bayesmend-result', known)}"
         + f"\n{_json('saved', saved(result))}"
         + f'\n<script type="module">{_script()}</script>\n</body>\n</html>\n'
