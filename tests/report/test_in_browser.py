@@ -239,6 +239,30 @@ def test_the_smallest_change_that_flips_a_cell_does_flip_it(report, result):
     assert after.startswith(f"{best} ({100 * shares[best]:.1f} %)")
 
 
+def test_why_counts_what_missing_cells_say_where_that_was_learned(page, tmp_path):
+    rows = bm.load_network("asia").sample(500, seed=1)
+    data = bm.hide_mnar(rows, 0.25, strength=2, seed=1).data
+    result = bm.learn_em(data, mechanism="self", restarts=0, seed=1)
+    network = result.network
+    opened = shown(page, tmp_path, render_report(result))
+    cell = next(c for c in result.cells if 0.55 < c.probability < 0.9)
+    opened.get_by_role("combobox", name="Variable").select_option(label=cell.variable)
+    opened.get_by_label("Row", exact=True).fill(str(cell.row))
+    lines(opened).first.click()
+    mended = {c.variable for c in result.cells if c.row == cell.row}
+    codes = result.completed.codes[cell.row]
+    given = {
+        name: network.states[u][codes[u]]
+        for u, name in enumerate(network.names)
+        if name not in mended
+    }
+    for name in network.mechanism.variables:
+        given[f"missing_{name}"] = "missing" if name in mended else "observed"
+    shares = bm.query(network, cell.variable, given=given).distributions[cell.variable]
+    told = opened.locator(".bm-why p").first.inner_text()
+    assert f"gives {cell.state} {100 * shares[cell.state]:.1f} %" in told
+
+
 def test_the_row_of_a_cell_is_shown_whole(report, result):
     lines(report).first.click()
     report.get_by_text("the whole record").click()

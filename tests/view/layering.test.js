@@ -60,11 +60,28 @@ test("arcs begin and end at their boxes", () => {
   }
 });
 
+test("an arc over several rows passes beside what is between its ends", () => {
+  const long = { parent: 0, child: 2 };
+  const scene = pick(drawing, [...arcs, long], [0, 1, 2, 3]);
+  const between = scene.boxes.find((box) => box.v === 1);
+  const { curve } = scene.arcs.find(({ arc }) => arc === long);
+  const points = curve
+    .split(/[MC ]+/)
+    .filter(Boolean)
+    .map((point) => point.split(",").map(Number));
+  const beside = points.filter(([, y]) => y >= between.y && y <= between.y + 40);
+  assert.ok(beside.length >= 2);
+  for (const [x] of beside) {
+    assert.ok(Math.abs(x - between.x) > between.width / 2, "not through the box");
+  }
+  assert.ok(scene.boxes.every((box) => box.x + box.width / 2 <= scene.width));
+});
+
 test("places are those of least squares under an order", () => {
   // Far enough apart: as wanted. Else: pooled around the mean of what is wanted.
-  assert.deepEqual(spread([0, 1], [0, 500], [80, 80]), [0, 500]);
-  assert.deepEqual(spread([0, 1], [10, 10], [80, 80]), [-43, 63]);
-  const found = spread([0, 1, 2], [300, 0, 310], [80, 80, 80]);
+  assert.deepEqual(spread([0, 500], [80, 80]), [0, 500]);
+  assert.deepEqual(spread([10, 10], [80, 80]), [-43, 63]);
+  const found = spread([300, 0, 310], [80, 80, 80]);
   const cost = (places) =>
     places.reduce((sum, x, i) => sum + (x - [300, 0, 310][i]) ** 2, 0);
   for (const [i, by] of [

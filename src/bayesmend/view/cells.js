@@ -471,19 +471,22 @@ class CellsView {
       element(
         "p",
         {},
-        `Given what is observed in the row, the network holds ${label} for probable ` +
-          `by ${percent(share)}.`,
+        `The network gives ${label} ${percent(share)}, by what is observed in the row.`,
         most === state
           ? ""
           : ` By itself it would take ${session.states[v][most]} ` +
-              `(${percent(found.shares[most])}): ${options.note ?? ""}`,
+              `(${percent(found.shares[most])}); ${options.note ?? ""}`,
       ),
     ];
     told.push(
       element("h4", {}, `What speaks for and against ${label}`),
       this.weights(found, evidence),
     );
-    told.push(element("h4", {}, "The smallest change that would flip it"));
+    const flip =
+      most === state
+        ? "The smallest change that would flip it"
+        : `The smallest change after which the network would not take ${session.states[v][most]}`;
+    told.push(element("h4", {}, flip));
     told.push(this.flips(found, v, most));
     return told;
   }

@@ -10,9 +10,9 @@ import { Session } from "./session.js";
 import { heatMap } from "./tables.js";
 
 const NOTES = {
-  ensemble: "the cells are filled by the mean of all members of the ensemble.",
-  margin: "it was chosen together with the structure and all other cells.",
-  probability: "the row as a whole has its most probable completion.",
+  ensemble: "the cell is filled by the mean of all members of the ensemble.",
+  margin: "the cell was filled together with the structure and all other cells.",
+  probability: "the cell is part of the most probable completion of the whole row.",
 };
 
 function startReport() {

@@ -17,7 +17,10 @@ export class Session {
     const all = unpack(data.cpts, "f8");
     let at = 0;
     this.cpts = data.parents.map((members, v) => {
-      const whole = members.reduce((product, p) => product * this.card[p], this.card[v]);
+      const whole = members.reduce(
+        (product, p) => product * this.card[p],
+        this.card[v],
+      );
       const size = whole <= MOST_ENTRIES ? whole : FIRST_ROWS * this.card[v];
       at += size;
       return all.subarray(at - size, at);

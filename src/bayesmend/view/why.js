@@ -24,17 +24,16 @@ const MOST_TIME = 1500;
  */
 export function explain(engine, evidence, target, state, options = {}) {
   const { now = Date.now, fixed = () => false } = options;
-  const passes = passesOf(engine, evidence, target);
-  const logs = passes.map((answers) => answers.logEvidence);
+  const { logs, joint } = passesOf(engine, evidence, target);
   if (Math.max(...logs) === -Infinity) return null;
   const shares = sharesOf(logs);
   const whole = logOdds(logs, state);
   const speaks = [...evidence.keys()].map((v) => {
-    const without = passes.map((answers) => logTotal(answers.without(v)));
+    const without = joint.get(v).map(logTotal);
     return { v, weight: difference(whole, logOdds(without, state)) };
   });
   speaks.sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight) || a.v - b.v);
-  const singles = changes(passes, evidence, [], fixed);
+  const singles = changes(joint, evidence, [], fixed);
   const flips = singles.filter((change) => change.best !== best(shares));
   const found = { shares, speaks, flips: strongest(flips, state), pairs: null };
   if (!flips.length)
@@ -42,22 +41,31 @@ export function explain(engine, evidence, target, state, options = {}) {
   return found;
 }
 
-/** One pass of messages per state of the target. */
+/**
+ * Pass messages once per state of the target: the logarithm of the probability of all,
+ * and of each state of an observed variable with all others, per state of the target.
+ */
 function passesOf(engine, evidence, target) {
-  return Array.from({ length: engine.card[target] }, (_, k) =>
+  const passes = Array.from({ length: engine.card[target] }, (_, k) =>
     engine.infer(new Map(evidence).set(target, k)),
   );
+  const joint = new Map();
+  for (const v of evidence.keys())
+    joint.set(
+      v,
+      passes.map((a) => a.without(v)),
+    );
+  return { logs: passes.map((answers) => answers.logEvidence), joint };
 }
 
 /** All rows that differ in one further cell, and what they make of the target. */
-function changes(passes, evidence, before, isLeft) {
+function changes(joint, evidence, before, isLeft) {
   const found = [];
   for (const [v, own] of evidence) {
     if (isLeft(v)) continue;
-    const joint = passes.map((answers) => answers.without(v));
-    joint[0].forEach((_, k) => {
+    joint.get(v)[0].forEach((_, k) => {
       if (k === own) return;
-      const logs = joint.map((row) => row[k]);
+      const logs = joint.get(v).map((row) => row[k]);
       if (Math.max(...logs) === -Infinity) return;
       const shares = sharesOf(logs);
       found.push({ cells: [...before, { v, state: k }], shares, best: best(shares) });
@@ -79,9 +87,9 @@ function pairsOf(engine, evidence, target, singles, shares, { now, fixed }) {
     if (looked && now() > end) break;
     const [cell] = single.cells;
     const changed = new Map(evidence).set(cell.v, cell.state);
-    const passes = passesOf(engine, changed, target);
+    const { joint } = passesOf(engine, changed, target);
     const isLeft = (v) => v === cell.v || fixed(v);
-    const found = changes(passes, changed, single.cells, isLeft);
+    const found = changes(joint, changed, single.cells, isLeft);
     flips.push(...found.filter((change) => change.best !== held));
     looked++;
   }
