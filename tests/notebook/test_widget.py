@@ -108,6 +108,14 @@ def test_what_the_page_is_given_is_plain(asia):
     assert "export default { render };" in view._esm
 
 
+def test_a_page_without_widgets_has_a_picture(asia):
+    view = NetworkView(asia)
+    data, _ = view._repr_mimebundle_()
+    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == view.model_id
+    assert data["text/html"].count("<rect") == 8
+    assert data["text/plain"] == repr(view)
+
+
 WITHOUT = """
 import sys
 sys.modules["anywidget"] = None

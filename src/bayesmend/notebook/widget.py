@@ -14,6 +14,7 @@ from bayesmend.errors import ParameterError
 from bayesmend.inference.query import evidence_row, shown_evidence
 from bayesmend.learning.result import LearnResult
 from bayesmend.network.network import Network, check_network
+from bayesmend.notebook.shown import as_html
 from bayesmend.report.contents import network_of
 from bayesmend.view import describe, script, style
 
@@ -117,6 +118,14 @@ class NetworkView(anywidget.AnyWidget):  # type: ignore[misc]
         size = quantity(self.network.n_vars, "variable")
         told = f", selected={self.selected!r}" if self.selected is not None else ""
         return f"NetworkView({size}, evidence={self.evidence!r}{told})"
+
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], Any] | None:
+        """Add a picture to the view, for pages that show no widgets."""
+        made = super()._repr_mimebundle_(**options)
+        if made is None:
+            return None
+        data, about = made
+        return {**data, "text/html": as_html(self.network)}, about
 
     def _show_evidence(self, change: Any) -> None:
         row = evidence_row(self.network, change["new"])
