@@ -64,7 +64,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     n_networks: int | None = None
     solver: Solver = "auto"
     constraints: ConstraintsLike = None
-    mechanism: MechanismLike = "ignore"
+    mechanism: MechanismLike | None = None
     max_mechanism_parents: int = 2
     gap: float | None = None
     time_limit: float | None = None

@@ -37,11 +37,11 @@ class BayesianNetworkClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
     ----------
     method : {"auto", "exact", "local", "em", "em-hard", "ensemble"}, default="ensemble"
         As in `learn`. The mean of many networks predicts best.
-    ess, locality, restarts, n_networks, solver, gap, max_memory
+    ess, mechanism, locality, restarts, n_networks, solver, gap, max_memory
         As in `learn`.
     structure_score : Score or str, default="bdeu"
         The ``score`` of `learn`.
-    {prior, support, max_parents, constraints, mechanism, max_mechanism_parents}
+    {prior, support, max_parents, constraints, max_mechanism_parents}
     {time_limit, unknown}
     states, columns, discretize, max_numeric_states, normalise, missing
         How the table is read: as in :meth:`IncompleteData.from_table`. Columns of

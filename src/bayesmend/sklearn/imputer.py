@@ -50,11 +50,11 @@ class BayesianNetworkImputer(
 
     Parameters
     ----------
-    method, ess, locality, restarts, n_networks, solver, gap, max_memory
+    method, ess, mechanism, locality, restarts, n_networks, solver, gap, max_memory
         As in `learn`.
     structure_score : Score or str, default="bdeu"
         The ``score`` of `learn`.
-    {prior, support, max_parents, constraints, mechanism, max_mechanism_parents}
+    {prior, support, max_parents, constraints, max_mechanism_parents}
     {time_limit, unknown}
     states, columns, discretize, max_numeric_states, normalise, missing
         How the table is read: as in :meth:`IncompleteData.from_table`. Columns of
