@@ -37,7 +37,7 @@ class Indicated:
 
     Examples
     --------
-    >>> data = IncompleteData.from_table({"a": ["x", None], "b": ["u", "v"]})
+    >>> data = IncompleteData.from_table({"a": ["x", None, "y"], "b": ["u", "v", "v"]})
     >>> Indicated().table(data) is data
     True
     >>> why = Mechanism(("a",), (("b",),), ([[0.9, 0.1], [0.5, 0.5]],))
