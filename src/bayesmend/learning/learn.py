@@ -138,7 +138,8 @@ def learn(
         completions, and held fixed where the best completion is searched. By default
         ``ignore``; but with more than 100 missing cells ``method="auto"`` tests whether
         they can be missing completely at random, takes ``auto`` where they cannot (p at
-        most 0.01), and keeps it if some are found to depend on what is missing.
+        most 0.01), and keeps it if some are found to depend on what is missing, and
+        none on observed variables alone.
     {max_mechanism_parents, stability}
     gap : float, optional
         Stop the proof of ``exact`` when the score is known to be within so many nats
@@ -393,9 +394,21 @@ def _explained(how: _How) -> LearnResult | None:
 
 
 def _hidden_by_hidden(found: LearnResult) -> list[str]:
-    """Return the variables whose missing cells depend on what is missing."""
+    """Return the variables whose missing cells depend on what is missing.
+
+    None where observed variables explain some: through near copies of theirs, the same
+    may stand behind the others.
+    """
     assert found.mechanism is not None
+    if any(why.label == LABELS[1] for why in found.mechanism):
+        return []
     return [why.variable for why in found.mechanism if why.label == LABELS[2]]
+
+
+def _is_harmless(found: LearnResult) -> bool:
+    """Tell whether nothing was found that depends on what is missing."""
+    assert found.mechanism is not None
+    return not any(why.label == LABELS[2] for why in found.mechanism)
 
 
 def _as_given(found: LearnResult) -> dict[str, tuple[str, ...]]:
@@ -409,8 +422,8 @@ def _chosen(
 ) -> LearnResult:
     """Choose a method, it being settled how missing cells are taken.
 
-    `explained` is the answer of EM where it has been learned why cells are missing, and
-    nothing found that a network without that would get wrong.
+    `explained` is the answer of EM where it has been learned why cells are missing, but
+    not clear that they depend on what is missing.
     """
     table = how.table
     reason = _reason_against_proof(how)
@@ -426,7 +439,10 @@ def _chosen(
             reason += f" (gap {tried.gap:.3g} nats)"
     try:
         starts, restarts = em_effort(table)
-        found = explained or how.em(starts=starts, restarts=restarts)
+        if explained is not None and _is_harmless(explained):
+            found = explained
+        else:
+            found = how.em(starts=starts, restarts=restarts)
         if not found.stopped and _suits_ensemble(how):
             found = _averaged(how, found)
     except InferenceError:
@@ -434,8 +450,8 @@ def _chosen(
         found = replace(how, mechanism="ignore").local()  # which EM would learn
     if explained is not None:
         reason += (
-            f"; not completely at random (p = {chance:.2g}), but nothing found that "
-            "depends on what is missing"
+            f"; not completely at random (p = {chance:.2g}), but it is not clear "
+            "that they depend on what is missing"
         )
     if _could_be_proven(how):
         reason += (
