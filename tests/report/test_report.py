@@ -456,3 +456,10 @@ def test_what_is_missing_is_tabulated_and_drawn():
     [path] = re.findall('class="missing" d="(.*?)"', data)
     # Two columns; a is missing in 5 runs of rows, b in 10.
     assert path.count("M") == 15
+
+
+def test_it_is_said_who_answers(result):
+    data = bm.hide_mcar(bm.load_network("asia").sample(200, seed=1), 0.1, seed=1).data
+    ensemble = bm.learn_ensemble(data, n_networks=2, seed=1)
+    assert "It is the network shown that answers" in render_report(ensemble)
+    assert "It is the network shown that answers" not in render_report(result)

@@ -134,10 +134,16 @@ def render_report(
     mended, observed = result.mended, result.incomplete
     sections = {
         "data": ("Your data", _data(result, observed, mended)),
-        "network": ("Network", _network(result) + _confidences(result)),
-        "ask": ("Ask", _ASK),
+        "network": ("Network", _network(result)),
+        "ask": ("Ask", _ask(result)),
         "cells": ("Mended cells", _cells(result)),
-        "good": ("How good", _certificate(result) + _facts(result) + _search(result)),
+        "good": (
+            "How good",
+            _certificate(result)
+            + _facts(result)
+            + _confidences(result)
+            + _search(result),
+        ),
         "again": ("Do it again", again_section(known)),
     }
     shown = {key: section for key, section in sections.items() if section[1]}
@@ -221,12 +227,19 @@ def _navigation(sections: Mapping[str, tuple[str, str]]) -> str:
     return f'<nav aria-label="Sections"><ul>{"".join(links)}</ul></nav>'
 
 
-_ASK = (
-    '<p class="note">Click the states that you want to set: all other distributions '
-    "follow, exactly.</p>"
-    '<div id="ask-view"><p class="note static">Asking needs the script of the page; '
-    "<code>bayesmend query network.bif</code> answers the same.</p></div>"
-)
+def _ask(result: LearnResult) -> str:
+    who = ""
+    if isinstance(result, Ensemble):
+        who = (
+            " It is the network shown that answers; <code>bayesmend query "
+            "ensemble.json</code> gives the mean of all members."
+        )
+    return (
+        '<p class="note">Click the states that you want to set: all other distributions '
+        f'follow, exactly.{who}</p><div id="ask-view"><p class="note static">Asking '
+        "needs the script of the page; <code>bayesmend query network.bif</code> answers "
+        "the same.</p></div>"
+    )
 
 
 def _check_title(value: object) -> None:
