@@ -235,10 +235,10 @@ def _ask(result: LearnResult) -> str:
             "ensemble.json</code> gives the mean of all members."
         )
     return (
-        '<p class="note">Click the states that you want to set: all other distributions '
-        f'follow, exactly.{who}</p><div id="ask-view"><p class="note static">Asking '
-        "needs the script of the page; <code>bayesmend query network.bif</code> answers "
-        "the same.</p></div>"
+        '<p class="note">Click the states that you want to set: all other '
+        f'distributions follow, exactly.{who}</p><div id="ask-view">'
+        '<p class="note static">Asking needs the script of the page; '
+        "<code>bayesmend query network.bif</code> answers the same.</p></div>"
     )
 
 
