@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -19,6 +20,7 @@ from docutils import nodes
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.pycode import ModuleAnalyzer
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
 
@@ -108,6 +110,13 @@ def _parameters() -> frozenset[str]:
     return frozenset(found)
 
 
+def _in_first_column(node: nodes.Node) -> bool:
+    """Tell whether a node is in the first cell of a row: a call of another package."""
+    while node.parent is not None and not isinstance(node, nodes.entry):
+        node = node.parent
+    return isinstance(node, nodes.entry) and node.parent.index(node) == 0
+
+
 class _Mentions(SphinxPostTransform):
     """The first mention of a name on a page becomes a link."""
 
@@ -123,7 +132,8 @@ class _Mentions(SphinxPostTransform):
             full = names.get(match[1]) if match else None
             is_linked = isinstance(literal.parent, nodes.reference)
             in_title = isinstance(literal.parent, nodes.title)
-            if not full or full in mentioned or is_linked or in_title:
+            is_theirs = here.startswith("coming-from/") and _in_first_column(literal)
+            if not full or full in mentioned or is_linked or in_title or is_theirs:
                 continue
             kind = self.env.domaindata["py"]["objects"][full].objtype
             if kind in ("function", "class", "method", "exception"):
@@ -140,9 +150,27 @@ def _skip(
     return None if module.split(".")[0] == "bayesmend" else True
 
 
+def _describe_constant(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
+) -> None:
+    """Describe a constant by the text below it, not by its type."""
+    if what != "data":
+        return
+    last = name.rpartition(".")[2]
+    lines.clear()
+    for module in [m for m in sys.modules if m.split(".")[0] == "bayesmend"]:
+        if vars(sys.modules[module]).get(last) is not thing or module.endswith("_core"):
+            continue
+        said = ModuleAnalyzer.for_module(module).find_attr_docs().get(("", last))
+        if said:
+            lines[:] = said
+            return
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Have Sphinx ask here what it does not find."""
     app.connect("missing-reference", _resolve)
+    app.connect("autodoc-process-docstring", _describe_constant, priority=50)
     app.connect("autodoc-skip-member", _skip)
     app.add_post_transform(_Mentions)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

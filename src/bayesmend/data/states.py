@@ -19,6 +19,7 @@ from bayesmend._checks import check_items
 from bayesmend.errors import DataError, ParameterError
 
 Label: TypeAlias = str | int | float | bool
+"""What a cell holds when it is not missing."""
 Kind: TypeAlias = Literal[
     "text", "number", "boolean", "category", "date", "span", "mixed", "nested"
 ]

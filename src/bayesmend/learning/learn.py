@@ -54,6 +54,7 @@ __all__ = ["METHODS", "learn"]
 
 Method = Literal["auto", "exact", "local", "em", "em-hard", "ensemble"]
 METHODS = get_args(Method)
+"""The names of the methods of `learn`."""
 
 # With more missing cells than both, choosing their best completion makes the data look
 # more regular than they are, and `auto` weighs all completions instead. From the

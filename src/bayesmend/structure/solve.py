@@ -43,6 +43,7 @@ Solver = str | Callable[[ParentSets], Any]
 Solution or the parents of each variable."""
 
 SOLVERS = ("auto", "subsets", "ilp", "order")
+"""The names of the structure solvers."""
 
 _SUBSETS_VARS = 20
 _ILP_SETS = 50_000
