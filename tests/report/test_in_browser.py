@@ -356,7 +356,24 @@ def test_axe_finds_nothing(page, result, tmp_path, scheme, width):
         pytest.skip("axe-core is not there (npm ci)")
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=scheme)
-    opened = shown(page, tmp_path, render_report(result))
+    assert_axe_finds_nothing(shown(page, tmp_path, render_report(result)), width)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_axe_finds_nothing_in_warnings_and_how_a_table_was_read(page, tmp_path):
+    if not AXE.exists():
+        pytest.skip("axe-core is not there (npm ci)")
+    rows = bm.load_network("asia").sample(400, seed=1)
+    hidden = bm.hide_mnar(rows, 0.25, strength=2, seed=1).data
+    table = hidden.to_pandas().assign(patient=[f"P{k:04}" for k in range(400)])
+    result = bm.learn_em(table, mechanism="self", restarts=0, seed=1)
+    text = render_report(result, options={"seed": 1}, calls={"command": "learn"})
+    assert "Cells that are not missing at random" in text
+    assert "Columns that are passed through" in text
+    assert_axe_finds_nothing(shown(page, tmp_path, text), 1280)
+
+
+def assert_axe_finds_nothing(opened, width):
     opened.locator(".bm-variable").first.click()
     card(opened, "smoke").get_by_role("button", name="smoke = yes").click()
     lines(opened).first.click()

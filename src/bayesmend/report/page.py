@@ -149,9 +149,10 @@ def render_report(
     shown = {key: section for key, section in sections.items() if section[1]}
     body = [
         _header(result, title, notes or {}),
-        _warnings(result, mended),
-        _navigation(shown),
         "<main>",
+        _warnings(result, mended),
+        _done(result),
+        _navigation(shown),
         *(
             f'<section id="{key}"><h2>{name}</h2>{content}</section>'
             for key, (name, content) in shown.items()
@@ -254,17 +255,24 @@ def _header(result: LearnResult, title: str, notes: Mapping[str, str]) -> str:
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
         for name, value in notes.items()
     )
-    how = f"{_METHODS.get(result.method, result.method)} found this network of "
-    how += f"{quantity(result.dag.n_arcs, 'arc')}"
-    n = len(result.cells)
-    how += f" and filled {quantity(n, 'missing cell')}." if n else "."
     return (
         f"<header><h1>{escape(title)}</h1>"
         f"<p>{quantity(data.n_rows, 'row')}, {quantity(data.n_vars, 'variable')}, "
         f"{mended_in_words(result)}{_empty_rows(result)}</p>"
         + (f"<dl>{facts}</dl>" if facts else "")
-        + f'<p class="lead">{escape(how)} {escape(certificate(result))}</p></header>'
+        + "</header>"
     )
+
+
+def _done(result: LearnResult) -> str:
+    """Say in two sentences what was done, and how sure it is."""
+    n = len(result.cells)
+    filled = f" and filled {quantity(n, 'missing cell')}" if n else ""
+    how = (
+        f"{_METHODS.get(result.method, result.method)} found this network of "
+        f"{quantity(result.dag.n_arcs, 'arc')}{filled}."
+    )
+    return f'<p class="lead">{escape(how)} {escape(certificate(result))}</p>'
 
 
 _METHODS = {
