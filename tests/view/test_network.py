@@ -146,6 +146,24 @@ def test_nothing_is_left_of_a_view_that_is_destroyed(asia):
     asia.evaluate("view.setEvidence({xray: 'yes'})")
 
 
+def test_a_drawing_too_wide_to_read_begins_where_most_arcs_meet(page):
+    names = [f"v{k}" for k in range(100)]
+    arcs = [(name, "v60") for name in names if name != "v60"][:3]
+    arcs += [("v60", name) for name in names if name not in ("v0", "v1", "v2", "v60")]
+    dag = bm.Dag.from_arcs(names, arcs)
+    even = [np.full((2 ** len(members), 2), 0.5) for members in dag.parents]
+    network = bm.Network(dag, [("no", "yes")] * 100, even)
+    page.set_content(page_of(describe(network), start=START))
+    middle = page.locator("[data-variable='60']").bounding_box()
+    stage = page.locator(".bm-drawing").bounding_box()
+    assert middle["height"] > 20  # pixels, so that names can be read
+    assert stage["x"] < middle["x"] < stage["x"] + stage["width"] - middle["width"]
+    page.get_by_role("button", name="Fit").click()
+    boxes = page.locator(".bm-variable")
+    for box in (boxes.first.bounding_box(), boxes.last.bounding_box()):
+        assert stage["x"] <= box["x"] <= stage["x"] + stage["width"] - box["width"]
+
+
 def wide_network(n=260):
     """A chain of binary variables with a fan of parents at its end."""
     names = [f"v{i}" for i in range(n)]

@@ -8,6 +8,7 @@ import { heatMap, shareTable, stateBars } from "./tables.js";
 const CLOSEST = 3; // scale
 const MOST_STEPS = 6;
 const MAP_WIDTH = 320;
+const LEGIBLE = 0.3; // scale
 
 /**
  * Show a network in an element of a page.
@@ -62,6 +63,8 @@ class NetworkView {
     if (!this.isWhole && session.selected === null) session.select(mostJoined(session));
     this.leave = session.on((kind) => this.update(kind));
     this.draw();
+    // What would be too small to read begins around the variable with most arcs.
+    if (this.scale < LEGIBLE && data.names.length) this.centre(mostJoined(session));
     this.observer = new ResizeObserver(() => {
       if (!this.isMoved) this.fit();
     });
@@ -443,7 +446,11 @@ class NetworkView {
     this.isMoved = false;
     const { width, height } = this.drawn;
     const room = this.stage.clientWidth || 600;
-    const tall = Math.min(620, Math.max(260, height * Math.min(1, room / width) + 24));
+    const least = room / width < LEGIBLE ? 480 : 260;
+    const tall = Math.min(
+      620,
+      Math.max(least, height * Math.min(1, room / width) + 24),
+    );
     this.svg.style.height = `${Math.round(tall)}px`;
     this.scale = Math.min(1.15, (room - 16) / width, (tall - 12) / height);
     this.left = (room - width * this.scale) / 2;
