@@ -53,6 +53,13 @@ def test_demo_says_why_fields_are_empty(demo):
     assert "Whether cholesterol is missing depends on visit: second 100%" in text
 
 
+def test_the_report_of_the_demo_says_how_to_do_the_same(demo):
+    text, folder = demo
+    command = json.loads((folder / "result.json").read_text())["again"]["command"]
+    assert command in (folder / "report.html").read_text(encoding="utf-8")
+    assert text.rstrip().endswith(command.replace("patients", f"{folder}/patients"))
+
+
 def test_demo_compares_with_the_truth(demo):
     text, folder = demo
     with (folder / "completed.csv").open(newline="") as file:

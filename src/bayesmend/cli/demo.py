@@ -51,11 +51,12 @@ def demo(
     result = learn(source, **_OPTIONS)
     quality = _quality(result.completed.to_table(), _read(source), truth)
     notes = {"table": _TABLE, "compared with the truth": _in_words(quality)}
+    calls = {"command": f"bayesmend learn {_TABLE} --out NEW {_COMMAND}"}
     folder.write(
         {
             _TABLE: source.read_text("utf-8"),
             _TRUTH: source.with_name(_TRUTH).read_text("utf-8"),
-            **files_of(result, facts_of(result, _OPTIONS), notes=notes),
+            **files_of(result, facts_of(result, _OPTIONS, calls), notes=notes),
         }
     )
     say(summarise(result))
