@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import fmean, median
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, NamedTuple
 
 from bayesmend._columns import in_columns
@@ -33,7 +34,7 @@ _OPTIONS: dict[str, Any] = {"method": "ensemble", "mechanism": "auto", "seed": 1
 _COMMAND = "--method ensemble --mechanism auto --seed 1"
 
 Truth = Mapping[str, Mapping[int, str]]
-Columns = Mapping[str, list[Any]]
+Columns = Mapping[str, list[str]]
 
 
 def demo(
@@ -49,7 +50,7 @@ def demo(
     _check_others(out)
     source, truth = table_path("patients"), load_truth("patients")
     result = learn(source, **_OPTIONS)
-    quality = _quality(result.completed.to_table(), _read(source), truth)
+    quality = _quality(_completed(result), _read(source), truth)
     notes = {"table": _TABLE, "compared with the truth": _in_words(quality)}
     calls = {"command": f"bayesmend learn {_TABLE} --out NEW {_COMMAND}"}
     folder.write(
@@ -110,7 +111,7 @@ def _quality(completed: Columns, table: Columns, truth: Truth) -> list[_Quality]
     ]
 
 
-def _closeness(filled: list[Any], held: list[str]) -> str:
+def _closeness(filled: list[str], held: list[str]) -> str:
     if _are_numbers(held):
         errors = [abs(float(a) - float(b)) for a, b in zip(filled, held, strict=True)]
         return f"off by {fmean(errors):.2g} on average"
@@ -133,6 +134,14 @@ def _read(path: Path) -> dict[str, list[str]]:
     with path.open(encoding="utf-8", newline="") as file:
         head, *rows = csv.reader(file)
     return dict(zip(head, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def _completed(result: LearnResult) -> dict[str, list[str]]:
+    """Return the completed table as a user finds it in the file."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, _TABLE)
+        result.completed.write_csv(path)
+        return _read(path)
 
 
 def _findings(result: LearnResult, truth: Truth) -> Iterator[str]:
@@ -177,11 +186,13 @@ def _correction(result: LearnResult, found: MissingCells, truth: Truth) -> str:
     """Compare the state that is missing most: observed, mended, and in truth."""
     name = found.variable
     state = found.configurations[int(found.probabilities.argmax())][0]
-    mended = list(result.completed.to_table()[name])
+    mended = _completed(result)[name]
     held = truth[name]
     observed = [value for row, value in enumerate(mended) if row not in held]
     true = [held.get(row, value) for row, value in enumerate(mended)]
-    shares = [values.count(state) / len(values) for values in (observed, mended, true)]
+    shares = [
+        values.count(str(state)) / len(values) for values in (observed, mended, true)
+    ]
     return (
         "So {name} = {state} is {0:.0%} of what was observed and {1:.0%} of the mended "
         "column; in truth it is {2:.0%}."
