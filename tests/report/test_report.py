@@ -463,3 +463,16 @@ def test_it_is_said_who_answers(result):
     ensemble = bm.learn_ensemble(data, n_networks=2, seed=1)
     assert "It is the network shown that answers" in render_report(ensemble)
     assert "It is the network shown that answers" not in render_report(result)
+
+
+def test_cells_hidden_on_purpose_are_shown_where_they_were(result):
+    ways = ["em", "mode"]
+    checked = bm.cross_validate(result.completed, methods=ways, n_repeats=1, seed=1)
+    page = render_report(result, validation=checked)
+    assert f"{checked.n_hidden} observed cells of this table, in 1 repeat" in page
+    assert f"{checked['mode'].accuracy:.1%}" in page
+    curve = [share for share in checked.methods[0].curve if share.n_cells]
+    assert all(f"{share.share:.1%}</td>" in page for share in curve)
+    assert "Cells hidden on purpose" not in render_report(result)
+    with pytest.raises(ParameterError, match="what cross_validate returns"):
+        render_report(result, validation=0.9)

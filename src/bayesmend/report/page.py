@@ -30,6 +30,7 @@ from bayesmend.report.again import again_section
 from bayesmend.report.chart import draw_trace
 from bayesmend.report.contents import contents_of
 from bayesmend.report.facts import facts_of, finite
+from bayesmend.report.held import held_out_section
 from bayesmend.report.missing import draw_missing, missing_table, together_table
 from bayesmend.report.reading import reading_facts
 from bayesmend.report.tables import (
@@ -51,6 +52,7 @@ from bayesmend.report.words import (
 )
 from bayesmend.structure.ess import ess_in_words
 from bayesmend.structure.others import others_in_words
+from bayesmend.validation import Comparison
 from bayesmend.view import script, style
 from bayesmend.view.packed import as_json
 
@@ -71,6 +73,7 @@ def write_report(
     notes: Mapping[str, str] | None = None,
     options: Mapping[str, Any] | None = None,
     calls: Mapping[str, str] | None = None,
+    validation: Comparison | None = None,
 ) -> None:
     """Write a page about a result that can be asked.
 
@@ -94,6 +97,9 @@ def write_report(
         The options that led to the result, to show how to get it again.
     calls : mapping of str to str, optional
         What was typed: a ``command`` for a terminal, a call in ``python``.
+    validation : Comparison, optional
+        What `cross_validate` found on the same table, to show how often filled cells
+        are right, and whether their probabilities can be believed.
 
     Examples
     --------
@@ -106,7 +112,14 @@ def write_report(
     ...     Path(folder, "report.html").read_text().startswith("<!DOCTYPE html>")
     True
     """
-    page = render_report(result, title=title, notes=notes, options=options, calls=calls)
+    page = render_report(
+        result,
+        title=title,
+        notes=notes,
+        options=options,
+        calls=calls,
+        validation=validation,
+    )
     write_text(path, page)
 
 
@@ -118,6 +131,7 @@ def render_report(
     notes: Mapping[str, str] | None = None,
     options: Mapping[str, Any] | None = None,
     calls: Mapping[str, str] | None = None,
+    validation: Comparison | None = None,
 ) -> str:
     """Return the text of the page that `write_report` writes."""
     from bayesmend import __version__
@@ -130,6 +144,7 @@ def render_report(
         check_mapping("options", options, "{'seed': 1}")
     if calls is not None:
         check_mapping("calls", calls, "{'python': 'bm.learn(table, seed=1)'}")
+    _check_validation(validation)
     known = finite(facts_of(result, options, calls))
     mended, observed = result.mended, result.incomplete
     sections = {
@@ -141,6 +156,7 @@ def render_report(
             "How good",
             _certificate(result)
             + _facts(result)
+            + (held_out_section(validation) if validation is not None else "")
             + _confidences(result)
             + _search(result),
         ),
@@ -246,6 +262,12 @@ def _ask(result: LearnResult) -> str:
 def _check_title(value: object) -> None:
     if not isinstance(value, str):
         msg = f"title must be text. {got(value)}"
+        raise ParameterError(msg)
+
+
+def _check_validation(value: object) -> None:
+    if value is not None and not isinstance(value, Comparison):
+        msg = f"validation must be what cross_validate returns. {got(value)}"
         raise ParameterError(msg)
 
 
