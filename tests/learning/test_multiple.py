@@ -1,5 +1,6 @@
 """Multiple imputation against the posterior over all completions."""
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -106,6 +107,17 @@ def test_estimates_are_pooled_over_the_tables():
     pooled = found.estimate(share, df=119)
     assert (pooled.estimate, pooled.se) == (expected.estimate, expected.se)
     assert 0 < pooled.fmi < 1
+
+
+@pytest.mark.parametrize("found", [0.5, (0.5,), (0.5, 0.1, 120), None, "ab"])
+def test_an_analysis_returns_a_pair(found):
+    message = re.escape(
+        "analyse must return a pair: estimates, and their variances (squared standard "
+        f"errors). Got {found!r} instead."
+    )
+    tables = quick(holed(60), m=2)
+    with pytest.raises(ParameterError, match=f"^{message}$"):
+        tables.estimate(lambda _: found)
 
 
 def test_weights_count_rows():

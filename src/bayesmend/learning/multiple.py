@@ -118,7 +118,7 @@ class MultipleImputation(Shown):
         level : float, default=0.95
             Probability with which the interval covers the truth.
         """
-        found = [analyse(table) for table in self.to_tables()]
+        found = [_as_pair(analyse(table)) for table in self.to_tables()]
         estimates, variances = zip(*found, strict=True)
         return pool(estimates, variances, df=df, level=level)
 
@@ -526,3 +526,14 @@ def _assemble(
         stopped=draws.stopped,
         seconds=clock.seconds,
     )
+
+
+def _as_pair(found: Any) -> tuple[Any, Any]:
+    """Return what an analysis found, if it is estimates and their variances."""
+    if not isinstance(found, tuple | list) or len(found) != 2:
+        message = (
+            "analyse must return a pair: estimates, and their variances (squared "
+            f"standard errors). Got {found!r} instead."
+        )
+        raise ParameterError(message)
+    return found[0], found[1]
