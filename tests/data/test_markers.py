@@ -167,6 +167,7 @@ def test_words_that_are_no_labels_are_not_told(tmp_path: Path, rows: str) -> Non
     [
         (["1", "2", "-9", "3"] * 10, -9),
         (["0", "1", "-99.0", "3"] * 10, -99),
+        (["1", "2", "3", "4", "5", "99"] * 10, 99),
         ([*(str(20 + k) for k in range(50)), *["999"] * 10], 999),
         ([*(str(1950 + k) for k in range(60)), *["9999"] * 10], 9999),
         ([*(str(k / 7) for k in range(60)), *["-999"] * 10], -999),
@@ -197,6 +198,7 @@ def test_a_number_that_stands_apart_may_be_a_missing_cell(
         [*range(0, 990, 10), 999, 999, 999],
         [999, 999, 1000, 1001] * 10,
         [0, 999] * 20,
+        [*range(18, 91), 99, 99, 99],
         [-9, -9, -9],
     ],
 )

@@ -109,7 +109,7 @@ def tell_markers(
     ]
 
 
-_CODES = (-9, -99, -999, -9999, 999, 9999)
+_CODES = (-9, -99, -999, -9999, 99, 999, 9999)
 _FEWEST_CELLS = 3
 _FAR = 4  # times the greatest other number
 
