@@ -144,6 +144,24 @@ def test_the_edges_of_the_rules():
 DAY = datetime.date(2026, 1, 1)
 
 
+@pytest.mark.parametrize(
+    ("n_days", "advice"),
+    [
+        (254, "to cut them, or choose with columns={'x': 'model'}."),
+        (255, "to cut them."),
+    ],
+)
+def test_dates_are_only_advised_to_be_states_where_they_can(n_days, advice):
+    days = [DAY + datetime.timedelta(k) for k in range(n_days)]
+    table = {"x": [f"{day:%d/%m/%Y}" for day in days], "y": ["a", "b"] * (n_days // 2)}
+    table["y"] += ["a"] * (n_days % 2)
+    with pytest.warns(ReadingWarning) as caught:
+        IncompleteData.from_table(table)
+    assert str(caught[0].message).endswith(
+        f"Write the dates of x as 2026-12-31 {advice}"
+    )
+
+
 ADVICE = {
     "no value": {"Drop x, or list its states: states={'x': [...]}."},
     "constant": {"Choose with columns={'x': 'model'}."},

@@ -239,6 +239,8 @@ def _sentence(remedy: str, name: str, insist: str) -> str:
         case "cut":
             return f"Cut with {spell('discretize', {name: 4})}."
         case "write":
+            return f"Write the dates of {name} as 2026-12-31 to cut them."
+        case "write or model":
             return (
                 f"Write the dates of {name} as 2026-12-31 to cut them, or choose with"
                 f" {spell('columns', {name: 'model'})}."

@@ -61,7 +61,16 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 Remedy: TypeAlias = Literal[
-    "model", "cut", "write", "type", "text", "span", "finite", "merge", "states"
+    "model",
+    "cut",
+    "write",
+    "write or model",
+    "type",
+    "text",
+    "span",
+    "finite",
+    "merge",
+    "states",
 ]
 """What makes a variable of a column that is passed through."""
 
@@ -310,7 +319,9 @@ def _remedy(column: Column, reason: str, n_distinct: int) -> Remedy:
             column.kind == "text"
             and np.isnan([date_number(value) for value in column.values]).any()
         )
-        return "write" if is_written else "cut"
+        if not is_written:
+            return "cut"
+        return "write" if n_distinct > MAX_STATES else "write or model"
     if column.trouble:
         return _REMEDIES[column.kind]
     return "merge" if n_distinct > MAX_STATES and not column.is_numeric else "model"
