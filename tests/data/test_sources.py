@@ -73,6 +73,78 @@ def test_parquet_and_arrow_files_are_read(tmp_path, monkeypatch, suffix, has_pol
     assert isinstance(data.to_table(), pl.DataFrame if has_polars else pa.Table)
 
 
+GRADES = ["low", "mid", "high", "extreme"]
+
+
+def _graded() -> pd.DataFrame:
+    grade = pd.Categorical(["mid", "high", None, "low"] * 9, GRADES, ordered=True)
+    plain = pd.Categorical(["x", "y", "y", None] * 9, ["z", "y", "x"])
+    return pd.DataFrame({"grade": grade, "b.c": plain, "n": [1, 2, 2, 1] * 9})
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
+@pytest.mark.parametrize("others", [["n"], []])
+@pytest.mark.parametrize("has_polars", [True, False])
+def test_states_that_pandas_declares_stay_in_files(
+    tmp_path, monkeypatch, suffix, others, has_polars
+):
+    frame = _graded()[["grade", *others, "b.c"]]
+    path = tmp_path / f"t{suffix}"
+    frame.to_parquet(path) if suffix == ".parquet" else frame.to_feather(path)
+    if not has_polars:
+        monkeypatch.setitem(sys.modules, "polars", None)
+    data, known = IncompleteData.from_table(path), IncompleteData.from_table(frame)
+    assert data.states[0] == tuple(GRADES)
+    assert (data.names, data.states) == (known.names, known.states)
+    assert np.array_equal(data.codes, known.codes)
+    back = data.to_table()["grade"]
+    assert (back.to_list() if has_polars else back.to_pylist())[:2] == ["mid", "high"]
+
+
+def test_states_that_only_pyarrow_could_tell_are_asked_for(tmp_path, monkeypatch):
+    path = tmp_path / "t.parquet"
+    _graded().to_parquet(path)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.warns(ReadingWarning) as caught:
+        IncompleteData.from_table(path)
+    assert str(caught[0].message) == (
+        "t.parquet: the file declares states of grade, b.c that polars does not"
+        " tell, nor their order. Install pyarrow, or list them with"
+        " states={'grade': [...]}."
+    )
+    states = {"grade": GRADES, "b.c": ["z", "y", "x"]}
+    assert IncompleteData.from_table(path, states=states).states[0] == tuple(GRADES)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+@pytest.mark.parametrize("has_polars", [True, False])
+def test_categories_of_polars_are_labels_without_an_order(
+    tmp_path, monkeypatch, suffix, has_polars
+):
+    frame = pl.DataFrame(
+        {
+            "a": pl.Series(["y", "x", None, "y"], dtype=pl.Categorical),
+            "e": pl.Series(["v", "w", None, "v"], dtype=pl.Enum(["w", "v", "u"])),
+        }
+    )
+    path = tmp_path / f"t{suffix}"
+    frame.write_parquet(path) if suffix == ".parquet" else frame.write_ipc(path)
+    if not has_polars:
+        monkeypatch.setitem(sys.modules, "polars", None)
+    data = IncompleteData.from_table(path)
+    assert data.states == (("x", "y"), ("w", "v", "u"))
+    assert data.codes.tolist() == [[1, 1], [0, 0], [255, 255], [1, 1]]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_a_frame_in_a_file_is_called_by_its_name(tmp_path, suffix):
+    path = tmp_path / f"t{suffix}"
+    frame = pl.DataFrame({"a": [k / 7 for k in range(40)], "b": ["x", "y"] * 20})
+    frame.write_parquet(path) if suffix == ".parquet" else frame.write_ipc(path)
+    with pytest.warns(ReadingWarning, match=rf"^t\{suffix}: numbers are cut"):
+        IncompleteData.from_table(path)
+
+
 def test_without_polars_and_pyarrow_the_remedy_is_named(tmp_path, monkeypatch):
     path = tmp_path / "t.parquet"
     pl.DataFrame({"a": ["x"]}).write_parquet(path)

@@ -33,8 +33,8 @@ from bayesmend.data.sources import (
     KEPT_VALUES,
     Origin,
     Source,
+    open_frame,
     open_table,
-    read_frame,
 )
 from bayesmend.data.states import (
     BLANKS,
@@ -72,7 +72,7 @@ def open_source(table: Any, files: FileOptions = _DETECT) -> Source:
     suffix = file_suffix(path)
     if suffix in FRAME_SUFFIXES and path.suffix != ".gz" and not is_folder(path):
         files.refuse(f"a {suffix} file")
-        return open_table(read_frame(path))
+        return open_frame(path)
     return CsvSource(path, files)
 
 

@@ -5,7 +5,7 @@ here, once.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
@@ -45,6 +45,7 @@ from bayesmend.data.states import (
     label_key,
     listing,
     match_states,
+    name_listing,
     number_of,
     number_of_text,
     own_labels,
@@ -210,6 +211,7 @@ def _tell(
     }
     markers = [marker for marker, n in source.marker_counts.items() if n and marker]
     notes = [*source.notes, *(text.removesuffix(".") for text in shortfalls)]
+    notes += _lost_orders(source, open_to_doubt)
     if options.missing is None:
         notes += _doubts(source, asked, decisions, encoded)
     notes += _almost_numbers(source, asked, decisions, markers)
@@ -220,6 +222,18 @@ def _tell(
         source.called, decisions, sizes, near, doubtful, notes, markers
     )
     warn(message, ReadingWarning)
+
+
+def _lost_orders(source: Source, names: Container[str]) -> list[str]:
+    """Say which declared states the library that is installed does not tell."""
+    lost = [name for name in source.unordered if name in names]
+    if not lost:
+        return []
+    return [
+        f"the file declares states of {name_listing(lost, 6)} that polars does not"
+        " tell, nor their order. Install pyarrow, or list them with"
+        f" {spell('states', {lost[0]: ...})}"
+    ]
 
 
 def _doubts(

@@ -6,6 +6,7 @@ it is. ``csv`` adds delimited text, ``restore`` is the way back.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from abc import ABC, abstractmethod
@@ -48,7 +49,9 @@ from bayesmend.errors import BayesmendError, DataError, MissingDependencyError
 KEPT_VALUES = 1024
 """Distinct values kept of a column that has too many: enough for a message."""
 
-FRAME_SUFFIXES = {".parquet", ".pq", ".arrow", ".feather", ".ipc"}
+PARQUET_SUFFIXES = {".parquet", ".pq"}
+
+FRAME_SUFFIXES = {*PARQUET_SUFFIXES, ".arrow", ".feather", ".ipc"}
 """Files that a frame library reads for us."""
 
 
@@ -144,12 +147,21 @@ def open_table(table: Any) -> Source:
     raise DataError(message)
 
 
+def open_frame(path: Path) -> Source:
+    """Return the columns of a Parquet or Arrow file."""
+    source = open_table(read_frame(path))
+    source.path = path
+    if isinstance(source, PolarsSource):
+        source.unordered = _lost_states(path, source.native)
+    return source
+
+
 def read_frame(path: Path) -> Any:
     """Read a Parquet or Arrow file with the frame library that is installed."""
     if not is_file(path):
         message = f"cannot read {str(path)!r}: no such file."
         raise DataError(message)
-    is_parquet = file_suffix(path) in (".parquet", ".pq")
+    is_parquet = file_suffix(path) in PARQUET_SUFFIXES
     foreign: tuple[type[BaseException], ...] = (Exception,)
     try:
         import polars as pl
@@ -161,7 +173,11 @@ def read_frame(path: Path) -> Any:
         if pl is not None:
             lazy = pl.scan_parquet(path) if is_parquet else pl.scan_ipc(path)
             n_rows = int(lazy.select(pl.len()).collect().item())
-            _check_unpacked(path, n_rows, len(lazy.collect_schema()))
+            schema = lazy.collect_schema()
+            _check_unpacked(path, n_rows, len(schema))
+            labelled = [name for name, kind in schema.items() if kind == pl.Categorical]
+            if labelled:
+                return _read_categories(path, labelled, is_parquet=is_parquet)
             return pl.read_parquet(path) if is_parquet else pl.read_ipc(path)
         return _read_with_pyarrow(path, is_parquet=is_parquet)
     except BayesmendError:
@@ -170,6 +186,85 @@ def read_frame(path: Path) -> Any:
         kind = "Parquet" if is_parquet else "Arrow"
         message = f"{path.name} is not a readable {kind} file: {error}."
         raise DataError(message) from error
+
+
+def _read_categories(path: Path, labelled: Sequence[str], *, is_parquet: bool) -> Any:
+    """Read a file with polars, and the states that columns declare with pyarrow.
+
+    polars forgets the order of what pandas calls categories, and those in no row.
+    """
+    import polars as pl
+
+    read = pl.read_parquet if is_parquet else pl.read_ipc
+    if not _has_pyarrow():
+        return read(path)
+    from pyarrow import feather, parquet
+
+    if is_parquet:
+        labels = parquet.read_table(path, columns=list(labelled))
+    else:
+        labels = feather.read_table(path, memory_map=True)
+    declared = {
+        name: _as_enum(name, labels.column(name))
+        for name in labelled
+        if _declares_states(labels.schema.field(name))
+    }
+    if is_parquet or not declared:
+        return read(path).with_columns(*declared.values())
+    # polars stumbles over missing cells of such columns in Arrow files.
+    others: Any = pl.from_arrow(labels.drop_columns([*declared]))
+    return others.with_columns(*declared.values()).select(labels.column_names)
+
+
+def _has_pyarrow() -> bool:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def _lost_states(path: Path, frame: Any) -> tuple[str, ...]:
+    """Return the columns of a Parquet file whose states only pyarrow could tell."""
+    import polars as pl
+
+    labelled = [name for name, kind in frame.schema.items() if kind == pl.Categorical]
+    if not labelled or _has_pyarrow() or file_suffix(path) not in PARQUET_SUFFIXES:
+        return ()
+    try:
+        told = json.loads(pl.read_parquet_metadata(path)["pandas"])["columns"]
+        declared = [c["field_name"] for c in told if c["pandas_type"] == "categorical"]
+    except (LookupError, TypeError, ValueError):
+        return ()  # not of pandas, or not as pandas writes it
+    return tuple(name for name in labelled if name in declared)
+
+
+def _declares_states(field: Any) -> bool:
+    """Tell whether a column of Arrow declares its states, as text."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(field.type) or _is_of_polars(field):
+        return False
+    kind = field.type.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_of_polars(field: Any) -> bool:
+    """Tell whether polars wrote a column of Arrow as categories that it gathered."""
+    return any(key.startswith(b"_PL_CATEGORICAL") for key in field.metadata or ())
+
+
+def _as_enum(name: str, column: Any) -> Any:
+    """Make a polars column of one of Arrow that declares its states."""
+    import polars as pl
+    import pyarrow as pa
+
+    encoded = column.unify_dictionaries().combine_chunks()
+    if isinstance(encoded, pa.ChunkedArray):  # a column without chunks
+        encoded = pa.array([], type=encoded.type)
+    states = encoded.dictionary.to_pylist()
+    places = pl.Series(encoded.indices.cast(pa.uint32()))
+    return pl.Series(name, states, dtype=pl.Enum(states)).gather(places)
 
 
 def _read_with_pyarrow(path: Path, *, is_parquet: bool) -> Any:
@@ -226,8 +321,11 @@ class Source(ABC):
     """What was found out about a file and might be wrong, one sentence each."""
     doubts: Sequence[str] = ()
     """What matters only where the table cannot be used as it was read."""
+    unordered: Sequence[str] = ()
+    """Columns whose states a file declares, though what is installed cannot tell them.
+    """
     path: Path | None = None
-    """The file of a text."""
+    """The file; None for a table in memory."""
     decimal: str = "."
     """The mark before the decimals of numbers in text."""
     delimiter: str = ","
@@ -732,9 +830,15 @@ class ArrowSource(Source):
         if isinstance(encoded, pa.ChunkedArray):  # a column without chunks
             encoded = pa.array([], type=encoded.type)
         codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy()
-        if is_category:
-            return self._categories(position, encoded.dictionary.to_pylist(), codes)
         values = encoded.dictionary
+        if is_category and _is_of_polars(self.native.schema.field(position)):
+            used, seen = np.unique(codes[codes >= 0], return_inverse=True)
+            codes = codes.copy()
+            codes[codes >= 0] = seen
+            labels = values.to_pylist()
+            return self._distinct(position, keep, [labels[k] for k in used], codes)
+        if is_category:
+            return self._categories(position, values.to_pylist(), codes)
         is_plain = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
         plain: Any = values.to_numpy(zero_copy_only=False) if is_plain else None
         return self._distinct(
