@@ -30,6 +30,9 @@ def test_an_ensemble_goes_from_learn_to_impute_and_query(tmp_path):
     asked = ("--target", "lung", "--given", "xray=yes")
     shown = ok("query", out / "ensemble.json", *asked)
     assert {line.split()[-2] for line in shown.splitlines()[2:]} == {"no", "yes"}
+    # A result stands for its ensemble, and not for one network of it.
+    assert ok("query", out, *asked) == ok("query", out / "result.json", *asked) == shown
+    assert rows_of(ok("impute", out, path)) == rows_of(filled.read_text())
     message = fails(1, "sample", out / "ensemble.json", "--rows", 5)
     assert "Read it with read_ensemble" in message
 

@@ -113,10 +113,34 @@ def test_an_unknown_network_is_named():
     assert "there is no file 'asien'" in fails(1, "query", "asien")
 
 
-def test_a_folder_is_no_network_but_may_hold_one(tmp_path):
+def test_a_folder_stands_for_the_network_in_it(tmp_path):
     message = f"Error: '{tmp_path}' is a directory. Name "
     assert fails(1, "query", tmp_path) == f"{message}a network file in it."
     inside = tmp_path / "network.bif"
     bm.write_network(bm.load_network("asia"), inside)
-    assert fails(1, "query", tmp_path) == f"{message}'{inside}', which is in it."
-    assert "tub" in ok("query", inside, "--target", "tub")
+    asked = ("--target", "tub")
+    assert ok("query", tmp_path, *asked) == ok("query", inside, *asked)
+    # What takes no ensemble asks for the network itself.
+    message = f"{message}'{inside}', which is in it."
+    assert fails(1, "sample", tmp_path, "--rows", 5) == message
+
+
+def test_a_result_stands_for_its_network(tmp_path, table):
+    out = tmp_path / "out"
+    ok("learn", table, "--out", out, "--seed", 1)
+    asked = ("--json",)
+    shown = ok("query", out / "network.bif", *asked)
+    assert ok("query", out / "result.json", *asked) == shown
+    assert ok("query", out, *asked) == shown
+
+
+def test_facts_without_a_network_name_the_file_beside_them(tmp_path, asia):
+    out = tmp_path / "out"
+    ok("structure", asia, "--out", out)
+    facts, inside = out / "result.json", out / "network.bif"
+    message = (
+        f"Error: '{facts}' holds facts alone. Name '{inside}', which is beside it."
+    )
+    assert fails(1, "query", facts) == message
+    inside.unlink()
+    assert "is no saved result: it holds facts alone" in fails(1, "query", facts)

@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any, NamedTuple
 
 from bayesmend._columns import in_columns
-from bayesmend.cli.learn import ENSEMBLE, OUTPUTS, facts_of, files_of, summarise
-from bayesmend.cli.options import Folder, option
+from bayesmend.cli.learn import OUTPUTS, facts_of, files_of, summarise
+from bayesmend.cli.options import ENSEMBLE, Folder, option
 from bayesmend.cli.terminal import end_interrupted, say
 from bayesmend.data.states import listing, quantity
 from bayesmend.datasets import load_truth, table_path

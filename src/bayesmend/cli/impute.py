@@ -9,10 +9,10 @@ from bayesmend._files import write_text
 from bayesmend._formulas import without_formulas
 from bayesmend.cli.options import (
     EMPTY_ROWS,
+    AnyNet,
     Force,
     Json,
     MaxMemory,
-    Net,
     Rows,
     SafeCsv,
     Seed,
@@ -48,7 +48,7 @@ _default = defaults_of(run)
 
 def impute(
     *,
-    net: Net,
+    net: AnyNet,
     method: Annotated[
         str | None,
         option(

@@ -12,7 +12,9 @@ from bayesmend.cli.again import calls_of
 from bayesmend.cli.declare import flag
 from bayesmend.cli.options import (
     EMPTY_ROWS,
+    ENSEMBLE,
     MEMORY,
+    NETWORK,
     Folder,
     Reading,
     SafeCsv,
@@ -56,10 +58,10 @@ from bayesmend.report.words import (
 from bayesmend.structure.ess import ess_in_words
 from bayesmend.structure.others import others_in_words
 
-__all__ = ["ENSEMBLE", "OUTPUTS", "facts_of", "files_of", "learn", "summarise"]
+__all__ = ["OUTPUTS", "facts_of", "files_of", "learn", "summarise"]
 
 OUTPUTS = {
-    "network.bif": "the network learned",
+    NETWORK: "the network learned",
     "completed.csv": "the table with every missing cell of its variables filled",
     "cells.csv": "each mended cell: row (from 0), variable, state, how sure, "
     "runner_up, whether supported by an observed example",
@@ -67,7 +69,6 @@ OUTPUTS = {
     "result, for read_result and report",
     "report.html": "all of this to look at in a browser",
 }
-ENSEMBLE = "ensemble.json"
 _SHOWN_ARCS = 30
 _SHOWN_CELLS = 5
 _default = defaults_of(run)
@@ -243,7 +244,7 @@ def files_of(
     return {
         **more,
         "completed.csv": partial(result.completed.write_csv, missing=missing),
-        "network.bif": render_bif(result.network),
+        NETWORK: render_bif(result.network),
         "cells.csv": result.cells.to_csv(),
         RESULT: json_text({**facts, "saved": saved(result)}) + "\n",
         "report.html": render_report(

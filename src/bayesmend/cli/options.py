@@ -7,6 +7,7 @@ the parameters of the library, so that its messages can be spelled in options.
 
 import csv
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
@@ -17,6 +18,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from bayesmend._files import file_suffix
 from bayesmend.cli.declare import Debug, flag, option, repeated
 from bayesmend.cli.folder import kept_from_others, write_folder
 from bayesmend.cli.terminal import (
@@ -33,15 +35,21 @@ from bayesmend.data.table import IncompleteData
 from bayesmend.datasets import available_networks, load_network
 from bayesmend.errors import ParameterError
 from bayesmend.formats import read_model, read_network
+from bayesmend.formats.text import read_source
 from bayesmend.graph.constraints import Constraints
 from bayesmend.inference.engine import MAX_MEMORY
+from bayesmend.learning.ensemble.result import Ensemble
 from bayesmend.learning.learn import learn
+from bayesmend.learning.saved import read_result
 from bayesmend.network.mixture import Model
 from bayesmend.network.network import Network
 
 __all__ = [
     "EMPTY_ROWS",
+    "ENSEMBLE",
     "MEMORY",
+    "NETWORK",
+    "AnyNet",
     "Debug",
     "Folder",
     "Force",
@@ -72,6 +80,9 @@ __all__ = [
 
 
 _M = TypeVar("_M")
+
+NETWORK, ENSEMBLE = "network.bif", "ensemble.json"
+"""What a network and an ensemble are called in the folder of a result."""
 
 
 def defaults_of(function: Callable[..., Any]) -> SimpleNamespace:
@@ -114,6 +125,16 @@ Net = Annotated[
         metavar="NET",
         help="Network: a .bif, .xmlbif, .json or .graphml file (also .gz), "
         "a shipped one by name (asia, lucas), or - for stdin.",
+        show_default=False,
+    ),
+]
+AnyNet = Annotated[
+    str,
+    typer.Argument(
+        metavar="NET",
+        help="Network or ensemble: a .bif, .xmlbif, .json or .graphml file (also .gz), "
+        "the folder of learn --out or its result.json, a shipped network by name "
+        "(asia, lucas), or - for stdin.",
         show_default=False,
     ),
 ]
@@ -561,8 +582,35 @@ def read_net(net: str) -> Network:
 
 
 def read_any(net: str) -> Model:
-    """Read the network or the ensemble that an argument names."""
-    return _read(net, read_model)
+    """Read the network or the ensemble that an argument names, or its result."""
+    folder = Path(net)
+    inside = (folder / name for name in (ENSEMBLE, NETWORK))
+    found = next((path for path in inside if path.is_file()), folder)
+    return _read(str(found), _read_any)
+
+
+def _read_any(path: Path) -> Model:
+    facts = _facts_of(path)
+    if facts is None:
+        return read_model(path)
+    beside = path.parent / NETWORK
+    if "saved" not in facts and beside.is_file():
+        message = f"'{path}' holds facts alone. Name '{beside}', which is beside it."
+        raise ParameterError(message)
+    result = read_result(path)
+    return result.mixture if isinstance(result, Ensemble) else result.network
+
+
+def _facts_of(path: Path) -> dict[str, Any] | None:
+    """Return what a result.json tells; None of a file that is a network itself."""
+    if file_suffix(path) != ".json":
+        return None
+    try:
+        known = json.loads(read_source(path).text)
+    except (RecursionError, ValueError):
+        return None  # which reading it as a network tells better
+    is_result = isinstance(known, dict) and "certificate" in known
+    return known if is_result else None
 
 
 def _read(net: str, read: Callable[[Path], _M]) -> _M | Network:
@@ -583,6 +631,6 @@ def _read(net: str, read: Callable[[Path], _M]) -> _M | Network:
 
 def _folder_in_words(folder: Path) -> str:
     """Say that a network is a file, and which one of a folder it may be."""
-    inside = folder / "network.bif"
+    inside = folder / NETWORK
     name = f"'{inside}', which is" if inside.is_file() else "a network file"
     return f"'{folder}' is a directory. Name {name} in it."

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from bayesmend import __version__
 from bayesmend.cli.options import (
+    AnyNet,
     Json,
     MaxMemory,
-    Net,
     Seed,
     Threads,
     defaults_of,
@@ -29,7 +29,7 @@ _default = defaults_of(run)
 
 def query(
     *,
-    net: Net,
+    net: AnyNet,
     targets: Annotated[
         list[str] | None,
         repeated(
