@@ -535,6 +535,24 @@ def test_columns_tell_their_trouble_instead_of_raising():
     assert [source.column(j).n_missing for j in range(3)] == [0, 1, 1]
 
 
+def test_identifiers_with_few_repeats_are_identifiers():
+    rows = [f"R{k:05}" for k in range(400)]
+    few, many = [*rows, *rows[:8]], [*rows[:300], *rows[:40]]
+    _, said = read(with_sick("respondent", few))
+    end = "1 column passed through, not modelled: respondent (identifier with repeats)."
+    assert said.endswith(end)
+    assert role(many) == ("pass-through", "free text")
+    _, said = read(with_sick("respondent", rows))
+    assert said.endswith("respondent (identifier).")
+    # As many labels as a variable may have are its states on demand.
+    _, said = read(with_sick("respondent", [*rows[:100], *rows[:3]]))
+    assert said.endswith("Choose with columns={'respondent': 'model'}.")
+    texts = [f"a remark of {k}" for k in range(400)]
+    assert role([*texts, *texts[:8]]) == ("pass-through", "free text")
+    _, said = read(with_sick("caseId", [*texts, *texts[:8]]))
+    assert "caseId (identifier with repeats)." in said
+
+
 def test_text_of_more_labels_than_states_is_told_to_be_merged():
     _, said = read(with_sick("x", [f"w{k % 300}" for k in range(900)]))
     assert said.endswith("(free text). Merge labels of x until at most 254 are left.")

@@ -934,7 +934,12 @@ def reason_aside(name_words, cells):
     if isinstance(seen[0], str):
         if d == n and n >= 20:
             return "identifier"
-        return "free text" if (d > 20 and 3 * d > n) or d > 254 else None
+        if not (d > 20 and 3 * d > n) and d <= 254:
+            return None
+        is_word = bool(set(name_words) & {"id", "key"}) or not any(
+            character.isspace() for cell in seen for character in cell
+        )
+        return "identifier with repeats" if d >= 0.9 * n and is_word else "free text"
     if n < 20 or 2 * d <= n or any(x != int(x) for x in seen):
         return None
     says_so = bool({"id", "key", "number"} & set(name_words))

@@ -150,7 +150,7 @@ def _nothing_to_model(source: Source, decisions: Sequence[Decision]) -> DataErro
         return DataError("no column is left to model. Drop fewer of them.")
     return DataError(
         f"no column is left to model: {tell_aside(aside)}."
-        f" {tell_remedies(aside, 'Insist')}"
+        f" {tell_remedies(aside, 'Insist')}".rstrip()
     )
 
 

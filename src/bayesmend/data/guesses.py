@@ -199,7 +199,7 @@ def tell_guesses(
     if aside:
         lines.append(
             f"{quantity(len(aside), 'column')} passed through, not modelled:"
-            f" {tell_aside(aside)}. {tell_remedies(aside)}"
+            f" {tell_aside(aside)}. {tell_remedies(aside)}".rstrip()
         )
     if near:
         pairs = [
@@ -231,6 +231,7 @@ def tell_remedies(aside: Iterable[Decision], insist: str = "Choose") -> str:
     first: dict[str, str] = {}
     for decision in aside:
         first.setdefault(decision.remedy, decision.name)
+    first.pop("none", None)
     return " ".join(_sentence(how, name, insist) for how, name in first.items())
 
 

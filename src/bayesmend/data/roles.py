@@ -8,8 +8,9 @@ values decide:
 - numbers that name the rows (all different, and in order, or consecutive, or called
   an id): passed through. d <= 5 numbers are states, and so are d <= max_numeric_states
   that occur ten times on average. Any others are cut into intervals;
-- text: passed through when it names the rows (all different), or when there is too
-  much of it to be states (d > 20 and d > n / 3, or d > 254).
+- text: passed through when it names the rows (all different, or nearly so and words
+  without blanks or called an id), or when there is too much of it to be states (d > 20
+  and d > n / 3, or d > 254).
 """
 
 import re
@@ -53,10 +54,14 @@ NAMES_ROWS = 20
 MANY_TEXTS, ROWS_PER_TEXT = 20, 3
 """More distinct texts than that, each in fewer rows, are free text."""
 
+REPEATED = 0.1
+"""So small a share of repeats leaves words identifiers."""
+
 AS_ASKED = "as asked"
 """The reason of a column that the caller sets aside."""
 
 _NAMING = {"id", "ids", "key", "number", "no", "nr", "nbr", "num", "uuid", "guid"}
+_BLANK = re.compile(r"\s")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
@@ -71,6 +76,7 @@ Remedy: TypeAlias = Literal[
     "finite",
     "merge",
     "states",
+    "none",
 ]
 """What makes a variable of a column that is passed through."""
 
@@ -324,7 +330,9 @@ def _remedy(column: Column, reason: str, n_distinct: int) -> Remedy:
         return "write" if n_distinct > MAX_STATES else "write or model"
     if column.trouble:
         return _REMEDIES[column.kind]
-    return "merge" if n_distinct > MAX_STATES and not column.is_numeric else "model"
+    if n_distinct <= MAX_STATES or column.is_numeric:
+        return "model"
+    return "merge" if reason == "free text" else "none"
 
 
 def _reason_aside(
@@ -347,7 +355,13 @@ def _reason_aside(
     if n_distinct == n_observed >= NAMES_ROWS:
         return "identifier"
     is_free = n_distinct > MANY_TEXTS and n_distinct * ROWS_PER_TEXT > n_observed
-    return "free text" if is_free or n_distinct > MAX_STATES else ""
+    if not is_free and n_distinct <= MAX_STATES:
+        return ""
+    texts = map(str, column.values)
+    is_repeated = n_distinct >= (1 - REPEATED) * n_observed
+    if is_repeated and (_says_id(column.name) or not any(map(_BLANK.search, texts))):
+        return "identifier with repeats"
+    return "free text"
 
 
 def _name_rows(source: Source, position: int, column: Column) -> bool:
@@ -359,14 +373,18 @@ def _name_rows(source: Source, position: int, column: Column) -> bool:
     numbers = numbers[~np.isnan(numbers)]
     if np.any(numbers != np.floor(numbers)):
         return False
-    words = {word.lower() for word in _WORDS.findall(column.name)}
-    if words & _NAMING:
+    if _says_id(column.name):
         return True
     steps = np.diff(numbers)
     if np.all(steps > 0) or np.all(steps < 0):
         return True
     are_different = column.n_distinct == n_observed
     return are_different and bool(np.ptp(numbers) == n_observed - 1)
+
+
+def _says_id(name: str) -> bool:
+    """Tell whether a column is called an identifier."""
+    return not _NAMING.isdisjoint(word.lower() for word in _WORDS.findall(name))
 
 
 def _count_distinct(column: Column, asked: Asked) -> int:
