@@ -45,7 +45,7 @@ def check_commands(version, folder):
 
     def run(*args):
         return subprocess.run(
-            [program, *args], cwd=folder, check=True, capture_output=True, text=True
+            [program, *args], cwd=folder, check=True, stdout=subprocess.PIPE, text=True
         ).stdout
 
     assert run("--version") == f"bayesmend {version}\n"

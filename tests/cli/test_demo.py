@@ -20,6 +20,8 @@ def shown(folder):
     result = run("demo", "--out", folder)
     assert result.exit_code == 0
     assert result.stderr.startswith("Warning: patients.csv was read by guesses.")
+    assert "Choose how with --discretize age=4." in result.stderr
+    assert "Choose with --model remarks." in result.stderr
     return result.stdout
 
 

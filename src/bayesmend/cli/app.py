@@ -64,13 +64,10 @@ class _Commands(Mapping[str, Any]):
 
 def _load(name: str) -> Any:
     """Make the command of a file."""
-    from bayesmend.cli.options import spread
-    from bayesmend.cli.terminal import Command
+    from bayesmend.cli.options import command_of
 
     function = getattr(import_module(f"bayesmend.cli.{name}"), name)
-    alone = typer.Typer(add_completion=False, **_SETTINGS)
-    alone.command(name, cls=Command)(spread(function))
-    return typer.main.get_command(alone)
+    return command_of(function, **_SETTINGS)
 
 
 class _Group(TyperGroup):

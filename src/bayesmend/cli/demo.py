@@ -9,8 +9,10 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any, NamedTuple
 
 from bayesmend._columns import in_columns
+from bayesmend._spelling import spelling
 from bayesmend.cli.learn import OUTPUTS, facts_of, files_of, summarise
-from bayesmend.cli.options import ENSEMBLE, Folder, option
+from bayesmend.cli.learn import learn as learn_command
+from bayesmend.cli.options import ENSEMBLE, Folder, command_of, option
 from bayesmend.cli.terminal import end_interrupted, say
 from bayesmend.data.states import listing, quantity
 from bayesmend.datasets import load_truth, table_path
@@ -49,7 +51,8 @@ def demo(
     folder.check(_FILES)
     _check_others(out)
     source, truth = table_path("patients"), load_truth("patients")
-    result = learn(source, **_OPTIONS)
+    with spelling(command_of(learn_command).spell):  # as of the command that is shown
+        result = learn(source, **_OPTIONS)
     quality = _quality(_completed(result), _read(source), truth)
     notes = {"table": _TABLE, "compared with the truth": _in_words(quality)}
     calls = {"command": f"bayesmend learn {_TABLE} --out NEW {_COMMAND}"}

@@ -24,6 +24,7 @@ from bayesmend.cli.folder import kept_from_others, write_folder
 from bayesmend.cli.terminal import (
     COLUMN_OPTIONS,
     STREAM,
+    Command,
     UsageError,
     check_outputs,
     hold,
@@ -63,6 +64,7 @@ __all__ = [
     "Seed",
     "TableOut",
     "Threads",
+    "command_of",
     "defaults_of",
     "empty_rows_in_words",
     "flag",
@@ -411,6 +413,13 @@ class Folder:
     def _check_files(self, names: Iterable[str]) -> None:
         if self.out.is_dir():
             check_outputs([self.out / name for name in names], force=self.force)
+
+
+def command_of(function: Callable[..., Any], **settings: Any) -> Any:
+    """Make the command of a function, by its name."""
+    alone = typer.Typer(add_completion=False, **settings)
+    alone.command(function.__name__, cls=Command)(spread(function))
+    return typer.main.get_command(alone)
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
