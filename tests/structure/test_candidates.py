@@ -11,7 +11,7 @@ from support.timing import ctrl_c_after, within
 from bayesmend import Constraints, Dag, Score
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.structure import candidate_parents
-from bayesmend.structure.candidates import can_score_all
+from bayesmend.structure.candidates import can_score_all, sets_within
 
 KINDS = ("bdeu", "bds", "k2", "bic", "aic", "qnml", "loglik")
 
@@ -218,8 +218,16 @@ def test_auto_scores_everything_where_that_is_quick():
     assert candidate_parents(data) == candidate_parents(data, search="all")
     assert can_score_all(data, 3)
     assert not can_score_all(data, 3, time_limit=1e-9)
+    assert not can_score_all(data, 3, most=1e-9)
     wide = table_of(linked_rows([2] * 300, 10, seed=1), [2] * 300)
     assert not can_score_all(wide, 3)
+
+
+def test_the_most_promising_are_as_many_as_there_is_time_for():
+    wide = table_of(linked_rows([2] * 300, 10, seed=1), [2] * 300)
+    assert sets_within(wide, 1e-9) == 300
+    assert 300 < sets_within(wide, 0.1) < sets_within(wide, 0.2) < 5_000
+    assert sets_within(wide, 1e9) == 5_000
 
 
 # --- messages -------------------------------------------------------------------------

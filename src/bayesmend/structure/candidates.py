@@ -23,7 +23,7 @@ from bayesmend.graph.dag import Dag
 from bayesmend.score import FamilyScorer, Prior, Score
 from bayesmend.structure.parents import ParentSets
 
-__all__ = ["can_score_all", "candidate_parents", "candidates_from"]
+__all__ = ["can_score_all", "candidate_parents", "candidates_from", "sets_within"]
 
 Search = Literal["auto", "all", "promising"]
 
@@ -164,9 +164,29 @@ def _seeds(
 
 
 def can_score_all(
-    data: IncompleteData, max_parents: int, time_limit: float | None = None
+    data: IncompleteData,
+    max_parents: int,
+    time_limit: float | None = None,
+    *,
+    most: float = _EXHAUSTIVE_SECONDS,
 ) -> bool:
-    """Tell whether scoring every set takes seconds, judging by sizes alone."""
+    """Tell whether scoring every set takes seconds, judging by sizes alone.
+
+    At most so many as `most`, and a quarter of the time limit.
+    """
     n_tables = sum(comb(data.n_vars, size) for size in range(max_parents + 2))
-    seconds = n_tables * (0.3e-6 + 0.4e-9 * data.n_rows)
-    return seconds <= min(_EXHAUSTIVE_SECONDS, (time_limit or np.inf) / 4)
+    seconds = n_tables * _seconds_per_table(data)
+    return seconds <= min(most, (time_limit or np.inf) / 4)
+
+
+def sets_within(data: IncompleteData, seconds: float) -> int:
+    """Return how many sets per variable are scored in so many seconds, or thereabouts.
+
+    Judged by sizes alone; as many as there are single parents at least.
+    """
+    n_sets = int(seconds / (data.n_vars * _seconds_per_table(data)))
+    return min(max(n_sets, data.n_vars), _MAX_SETS)
+
+
+def _seconds_per_table(data: IncompleteData) -> float:
+    return 0.3e-6 + 0.4e-9 * data.n_rows

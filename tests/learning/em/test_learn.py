@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import oracle
 from support.networks import Case, flat, plain, random_case
-from support.strategies import MISSING, holed_table, linked_rows
+from support.strategies import MISSING, holed_table, linked_rows, table_of
 from support.timing import ctrl_c_after, within
 
 import bayesmend as bm
@@ -275,6 +275,16 @@ def test_constraints_are_kept_by_every_solver(solver, hard):
     )
     check(result, data)
     assert rules.rules(data.names, max_parents=2).holds(result.dag)
+
+
+@pytest.mark.slow
+def test_a_restart_of_many_variables_takes_seconds():
+    card = [3] * 150
+    rows = linked_rows(card, 200, seed=1)
+    data = bm.hide_mcar(table_of(rows, card), 0.03, seed=1).data
+    with within(10):  # it would take a minute to score all candidates
+        result = bm.learn_em(data, starts=("empty",), restarts=1, seed=1, n_threads=1)
+    assert [step.kind for step in result.trace].count("restart") >= 1
 
 
 def test_required_arcs_hold_from_the_start():

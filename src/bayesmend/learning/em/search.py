@@ -30,7 +30,7 @@ from bayesmend.network.flat import flatten, parents_of
 from bayesmend.network.network import Network
 from bayesmend.outcome import TOLERANCE, Stopped
 from bayesmend.score import FamilyScorer, Score
-from bayesmend.structure.candidates import can_score_all, candidates_from
+from bayesmend.structure.candidates import can_score_all, candidates_from, sets_within
 from bayesmend.structure.greedy import climb_from
 from bayesmend.structure.order import FIRST_PATIENCE, solve_order
 from bayesmend.structure.others import NEAR, Other
@@ -45,8 +45,8 @@ _WARM_STEPS = 5
 # Climbs from random changes, from a structure at hand and from none.
 _FURTHER_RESTARTS = 0
 _FIRST_RESTARTS = 20
-# Candidates per variable of a search over orders, where they are too many to score all.
-_PROMISING_SETS = 100
+# What a search over orders may spend on scores; of all candidates if that is enough.
+_SCORING_SECONDS = 1.0
 # Nats that make another restart worth while.
 _GAIN = 1.0
 
@@ -325,12 +325,13 @@ class Search:
     def _learn_thoroughly(self, completed: IncompleteData) -> Dag:
         """Find one by a search over orders, which no hill holds up, and climb on."""
         scorer, left = self._scorer_of(completed), self.clock.left
-        is_small = can_score_all(scorer.data, int(self.rules.limit.max()), left)
+        most_parents = int(self.rules.limit.max())
+        is_small = can_score_all(scorer.data, most_parents, left, most=_SCORING_SECONDS)
         sets = candidates_from(
             scorer,
             self.rules,
             search="all" if is_small else "promising",
-            max_sets=None if is_small else _PROMISING_SETS,
+            max_sets=None if is_small else sets_within(scorer.data, _SCORING_SECONDS),
             time_limit=None if is_small or left is None else left / 2,
         )
         found = solve_order(
