@@ -189,7 +189,8 @@ def test_missing_cells_are_refused(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,x\n2,\n2,y\n")
     message = fails(1, "structure", path, "--out", tmp_path / "out")
-    assert message.startswith("Error: variable 'b' is missing in row 1, and a score")
+    assert message.startswith("Error: variable 'b' is missing in row 1, and learning")
+    assert message.endswith(" Use learn, which takes tables with missing cells.")
 
 
 # --- terminal -------------------------------------------------------------------------

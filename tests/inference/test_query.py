@@ -307,3 +307,16 @@ def test_few_targets_of_a_wide_grid_are_answered():
     near = bm.query(network, "g1_1", given={"g0_0": 0}, inference="weighting", seed=1)
     found, wanted = near.distributions["g1_1"][0], answer.distributions["g1_1"][0]
     assert np.isclose(found, wanted, atol=5 * near.errors["g1_1"][0])
+
+
+def test_a_number_with_a_decimal_comma_is_told_to_take_a_point():
+    table = {"sbp": [100 + k / 2 for k in range(60)], "ill": ["no", "no", "yes"] * 20}
+    network = bm.learn(table, discretize={"sbp": [110, 120]}).network
+    with pytest.raises(DataError) as caught:
+        bm.query(network, "ill", given={"sbp": "115,3"})
+    assert str(caught.value) == (
+        "variable 'sbp' has no state '115,3'. Its states: <=110, 110<x<=120, >120."
+        " Numbers take a decimal point: write 115.3."
+    )
+    with pytest.raises(DataError, match=r">120\.$"):
+        bm.query(network, "ill", given={"sbp": "1,15,3"})

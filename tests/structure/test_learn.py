@@ -255,7 +255,7 @@ def test_constant_and_single_variables_are_no_exception():
 
 def test_missing_cells_are_refused():
     data = table_of([(0, 1), (1, 255)], [2, 2])
-    with pytest.raises(DataError, match="'v1' is missing in row 1, and a score needs"):
+    with pytest.raises(DataError, match="'v1' is missing in row 1, and learning a s"):
         learn_structure(data)
 
 

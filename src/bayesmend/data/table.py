@@ -688,15 +688,16 @@ def read_variables(
     return IncompleteData.from_table(table, **reading)
 
 
-def require_complete(data: IncompleteData, purpose: str) -> None:
+def require_complete(
+    data: IncompleteData, purpose: str, remedy: str = "Complete the table first."
+) -> None:
     """Raise ``DataError`` if a cell is missing, naming the first one."""
     if data.is_complete:
         return
     row, variable = np.argwhere(data.missing_mask)[0].tolist()
     message = (
         f"variable {data.names[variable]!r} is missing in row {row}, and {purpose}"
-        f" needs complete data (missing cells in all: {data.n_missing}). Complete the"
-        " table first."
+        f" needs complete data (missing cells in all: {data.n_missing}). {remedy}"
     )
     raise DataError(message)
 

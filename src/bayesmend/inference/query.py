@@ -339,8 +339,20 @@ def evidence_row(network: Model, given: Any) -> NDArray[np.uint8]:
             known = network.schema.interval_of(name, label)
             row[variable] = match_states(states, [] if known is None else [known])[0]
         if row[variable] == MISSING:
-            raise unknown_label(name, states, label)
+            raise unknown_label(
+                name, states, label, remedy=_with_point(network, name, label)
+            )
     return row
+
+
+def _with_point(network: Model, name: str, label: object) -> str:
+    """Say how to write a number with a decimal comma, where that gives an interval."""
+    if not isinstance(label, str) or network.schema is None:
+        return ""
+    number = label.strip().replace(",", ".")
+    if network.schema.interval_of(name, number) is None:
+        return ""
+    return f" Numbers take a decimal point: write {number}."
 
 
 def _targets(

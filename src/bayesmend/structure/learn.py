@@ -11,7 +11,7 @@ from bayesmend._entrance import entrance
 from bayesmend._progress import told
 from bayesmend._spelling import spell
 from bayesmend.data.reading import Reading
-from bayesmend.data.table import IncompleteData, require_rows
+from bayesmend.data.table import IncompleteData, require_complete, require_rows
 from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
 from bayesmend.graph.dag import Dag
@@ -113,6 +113,8 @@ def learn_structure(
         )
         raise ParameterError(msg)
     table = IncompleteData.from_table(data, **reading)
+    remedy = "Use learn, which takes tables with missing cells."
+    require_complete(table, "learning a structure alone", remedy)
     require_rows(table)
     rules = Constraints.of(constraints).rules(table.names, max_parents=max_parents)
     rule, told_of_ess = choose_rule(
