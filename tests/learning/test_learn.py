@@ -24,6 +24,7 @@ from bayesmend import (
 from bayesmend._spelling import spelling
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.learning.effort import PROOF_WORK, em_effort, suits_ensemble
+from bayesmend.learning.em import STARTS
 from bayesmend.outcome import Certificate, Stopped
 from bayesmend.score import FamilyScorer, Score
 
@@ -198,6 +199,24 @@ def test_many_holes_that_take_seconds_mean_an_ensemble():
     )
     assert not suits_ensemble(wide)
     assert not suits_ensemble(IncompleteData.from_table(SMALL))
+
+
+def test_the_larger_a_table_the_fewer_restarts_it_gets():
+    def effort(n_rows, n_vars):
+        codes = np.random.default_rng(1).integers(0, 3, (n_rows, n_vars))
+        names = [f"v{i}" for i in range(n_vars)]
+        states = [("a", "b", "c")] * n_vars
+        return em_effort(
+            IncompleteData.from_codes(
+                codes.astype(np.uint8), names=names, states=states
+            )
+        )
+
+    assert effort(200, 20) == (STARTS, 10)
+    few = [effort(200, n_vars)[1] for n_vars in (60, 150, 300)]
+    assert few == sorted(few, reverse=True)  # of few rows but many variables, too
+    assert 1 <= few[-1] < few[0] <= 10
+    assert effort(30_000, 60) == (("complete", "random"), 0)
 
 
 def test_a_proof_is_spelled_as_the_caller_spells():

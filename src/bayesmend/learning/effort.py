@@ -10,7 +10,9 @@ from math import comb, inf
 
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
+from bayesmend.learning.em.search import SCORING_SECONDS
 from bayesmend.learning.em.starts import STARTS, Start
+from bayesmend.structure.candidates import scoring_seconds
 
 __all__ = ["EM_RESTARTS", "PROOF_WORK", "em_effort", "proof_work", "suits_ensemble"]
 
@@ -34,6 +36,8 @@ _CLIMB_STEPS = 5
 # missing cells is spread over its states, which takes so many times as long.
 _MISSING_PAIR = 300
 _ALL_PAIRS = 1e8
+# What a restart adds that scores as many candidates as it may; not all of them do.
+_SCORING_PAIRS, _USUAL_PARENTS = 2e7, 3
 # An ensemble of so many takes some ten seconds of a core.
 _ENSEMBLE_PAIRS = 1e7
 # With fewer observed cells there is nothing to weigh its members by.
@@ -78,10 +82,15 @@ def em_effort(data: IncompleteData) -> tuple[tuple[Start, ...], int]:
     """Return the starts and the number of restarts of EM that `auto` takes.
 
     All of them for small tables; the fewer restarts the more pairs of variables and of
-    missing cells there are to be counted; two starts where that leaves no restart.
+    missing cells there are to be counted, and the more candidates to be scored; two
+    starts where the former leave no restart.
     """
-    restarts = int(_ALL_PAIRS // max(_pairs(data), 1.0))
-    return STARTS if restarts else ("complete", "random"), min(EM_RESTARTS, restarts)
+    pairs = max(_pairs(data), 1.0)
+    if pairs > _ALL_PAIRS:
+        return ("complete", "random"), 0
+    share = min(scoring_seconds(data, _USUAL_PARENTS) / SCORING_SECONDS, 1.0)
+    restarts = int(_ALL_PAIRS // (pairs + share * _SCORING_PAIRS))
+    return STARTS, min(EM_RESTARTS, max(restarts, 1))
 
 
 def suits_ensemble(data: IncompleteData) -> bool:

@@ -23,7 +23,13 @@ from bayesmend.graph.dag import Dag
 from bayesmend.score import FamilyScorer, Prior, Score
 from bayesmend.structure.parents import ParentSets
 
-__all__ = ["can_score_all", "candidate_parents", "candidates_from", "sets_within"]
+__all__ = [
+    "can_score_all",
+    "candidate_parents",
+    "candidates_from",
+    "scoring_seconds",
+    "sets_within",
+]
 
 Search = Literal["auto", "all", "promising"]
 
@@ -174,9 +180,13 @@ def can_score_all(
 
     At most so many as `most`, and a quarter of the time limit.
     """
+    return scoring_seconds(data, max_parents) <= min(most, (time_limit or np.inf) / 4)
+
+
+def scoring_seconds(data: IncompleteData, max_parents: int) -> float:
+    """Estimate the seconds that scoring every set takes, judging by sizes alone."""
     n_tables = sum(comb(data.n_vars, size) for size in range(max_parents + 2))
-    seconds = n_tables * _seconds_per_table(data)
-    return seconds <= min(most, (time_limit or np.inf) / 4)
+    return n_tables * _seconds_per_table(data)
 
 
 def sets_within(data: IncompleteData, seconds: float) -> int:

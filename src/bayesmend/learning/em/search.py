@@ -36,7 +36,7 @@ from bayesmend.structure.order import FIRST_PATIENCE, solve_order
 from bayesmend.structure.others import NEAR, Other
 from bayesmend.structure.solve import Solver, solve
 
-__all__ = ["Best", "Search"]
+__all__ = ["SCORING_SECONDS", "Best", "Search"]
 
 # Up to so many variables the best structure is found exactly in every step.
 _SUBSET_VARS = 12
@@ -46,7 +46,7 @@ _WARM_STEPS = 5
 _FURTHER_RESTARTS = 0
 _FIRST_RESTARTS = 20
 # What a search over orders may spend on scores; of all candidates if that is enough.
-_SCORING_SECONDS = 1.0
+SCORING_SECONDS = 0.5
 # Nats that make another restart worth while.
 _GAIN = 1.0
 
@@ -326,12 +326,12 @@ class Search:
         """Find one by a search over orders, which no hill holds up, and climb on."""
         scorer, left = self._scorer_of(completed), self.clock.left
         most_parents = int(self.rules.limit.max())
-        is_small = can_score_all(scorer.data, most_parents, left, most=_SCORING_SECONDS)
+        is_small = can_score_all(scorer.data, most_parents, left, most=SCORING_SECONDS)
         sets = candidates_from(
             scorer,
             self.rules,
             search="all" if is_small else "promising",
-            max_sets=None if is_small else sets_within(scorer.data, _SCORING_SECONDS),
+            max_sets=None if is_small else sets_within(scorer.data, SCORING_SECONDS),
             time_limit=None if is_small or left is None else left / 2,
         )
         found = solve_order(
