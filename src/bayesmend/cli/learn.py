@@ -84,7 +84,8 @@ def learn(
             "exact (proven, or the gap), local (no small change is better), em or "
             "em-hard (structural EM, which weighs all completions), ensemble (the mean "
             "of many networks), or auto: exact if a short search finds a proof, else "
-            "em; it answers in seconds.",
+            "em; it answers in seconds. Give exact a --time-limit: a proof may take "
+            "days, and Ctrl-C writes the best so far.",
         ),
     ] = _default.method,
     search: Search,
