@@ -110,9 +110,10 @@ def test_ctrl_c_ends_with_one_line_and_130(command, monkeypatch, table, tmp_path
     if command == "convert":
         out = tmp_path / "out.json"
     # Every command reads a table or a network first.
-    monkeypatch.setattr(IncompleteData, "from_table", interrupt)
     monkeypatch.setattr("bayesmend.cli.options.load_network", interrupt)
     monkeypatch.setattr("bayesmend.cli.demo.load_truth", interrupt)
+    # The last: commands look at its defaults when they are loaded.
+    monkeypatch.setattr(IncompleteData, "from_table", interrupt)
     places = {"TABLE": table, "OUT": out}
     result = run(command, *(places.get(a, a) for a in INTERRUPTIBLE[command]))
     assert (result.exit_code, result.stderr) == (130, "Interrupted.\n")
