@@ -28,7 +28,10 @@ def quiet_fit(table, cutting, **options):
 @given(st.lists(numbers, min_size=1, max_size=30), st.integers(2, 6))
 def test_quantile_cuts_match_the_twin(values, n_bins):
     rule = quiet_fit({"x": values}, {"x": n_bins})
-    assert list(rule.cuts[0]) == oracle.quantile_cuts(values, n_bins)
+    cuts = oracle.quantile_cuts(values, n_bins)
+    expected = np.searchsorted(cuts, values).tolist()
+    assert rule.codes("x", np.array(values)).tolist() == expected
+    assert len(rule.cuts[0]) == len(cuts)
 
 
 @given(st.lists(numbers, min_size=2, max_size=30, unique=True), st.integers(2, 6))
@@ -262,3 +265,31 @@ def test_a_column_of_weights_counts_too():
     assert read.discretization.cuts == ((1.5,),)
     plain = IncompleteData.from_table({"x": table["x"]}, discretize={"x": 2})
     assert plain.discretization.cuts == ((2.5,),)
+
+
+@given(st.lists(numbers, min_size=3, max_size=60))
+def test_cut_points_have_few_digits_and_move_no_row(values):
+    cuts = quiet_fit({"x": values}, {"x": "auto"}).cuts[0]
+    exact = oracle.auto_cuts([value + 0.0 for value in values])
+    codes = np.searchsorted(exact, values).tolist()
+    assert np.searchsorted(cuts, values).tolist() == codes
+    for cut, own in zip(cuts, exact, strict=True):
+        above = min(value for value in values if value > own)
+        is_plain = own.is_integer() or own == float(f"{own:.6g}")
+        rounded = float(f"{own:.3g}")
+        expected = own if is_plain else rounded if own <= rounded < above else cut
+        assert cut == expected
+        assert own <= cut < above
+
+
+def test_labels_of_unrounded_numbers_are_short():
+    numbers = np.random.default_rng(1).normal(size=300)
+    data = IncompleteData.from_table({"x": numbers}, discretize={"x": "auto"})
+    assert max(map(len, data.states[0])) < 20
+    cut = float(np.sort(numbers)[99])
+    assert (
+        data.codes[:, 0].tolist()
+        == np.searchsorted(np.sort(numbers)[[99, 199]], numbers).tolist()
+    )
+    given = IncompleteData.from_table({"x": numbers}, discretize={"x": [cut]})
+    assert given.states[0] == (f"<={cut!r}", f">{cut!r}")

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context
 from itertools import pairwise
 from typing import Any, Literal, Self, TypeAlias, Unpack
 
@@ -273,7 +274,8 @@ def fit_discretization(
         hold than would be in one of them.
     by : {"quantile", "uniform"}, optional
         How a number of intervals is met: with about equally many rows each, cut at
-        values that occur (the default), or with equal widths between the least and
+        values that occur (the default; long ones are rounded to as few digits as leave
+        every row in its interval), or with equal widths between the least and
         the greatest.
     {opening}
 
@@ -356,9 +358,35 @@ def fit_source(
             points = _fit_cuts(name, seen, counts, n_bins, chosen)
             if len(points) + 1 < n_bins and shortfalls is not None:
                 shortfalls.append(_shortfall(name, len(points) + 1, n_bins))
+        if n_bins and chosen != "uniform" and seen.size and not is_date:
+            points = tuple(_shortened(cut, numbers) for cut in points)
         cuts.append(points)
         known.append(Numbers.of(numbers, points, is_date=is_date, counts=weights))
     return Discretization(tuple(cutting), tuple(cuts), tuple(known))
+
+
+_FEW_DIGITS = range(3, 16)
+_SHORT = 6  # digits of a cut point that nobody minds
+
+
+def _shortened(cut: float, numbers: NDArray[np.float64]) -> float:
+    """Round a long cut point, an observed number, where no row changes its interval.
+
+    Examples
+    --------
+    >>> _shortened(-0.5607615139559401, np.array([-0.5607615139559401, -0.4, np.nan]))
+    -0.56
+    """
+    if cut.is_integer() or float(f"{cut:.{_SHORT}g}") == cut:
+        return cut
+    above = numbers[numbers > cut].min()
+    for digits in _FEW_DIGITS:
+        for rounding in (ROUND_HALF_EVEN, ROUND_CEILING):
+            context = Context(prec=digits, rounding=rounding)
+            number = float(context.create_decimal_from_float(cut))
+            if cut <= number < above:
+                return number
+    return cut
 
 
 def _counted(
