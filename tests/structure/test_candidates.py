@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support import oracle
 from support.strategies import complete_tables, linked_rows, table_of
@@ -50,6 +50,8 @@ def check_against_brute_force(found, rows, card, limit, rule, *, weights=None, *
     st.sampled_from([0.0, 0.7, -0.7]),
     st.sampled_from(["fair", "uniform"]),
 )
+# A constant parent costs nothing, and both together are likelier beforehand than one.
+@example(([(0, 0, 0), (0, 1, 1)], [1, 2, 2]), "bic", 2, 1.0, 0.0, "fair")
 def test_all_candidates_equal_brute_force(table, kind, limit, ess, penalty, prior):
     rows, card = table
     rule = Score(kind, ess=ess, prior=prior, arc_penalty=penalty)

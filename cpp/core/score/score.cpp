@@ -56,6 +56,11 @@ double CellTable::operator()(double count) const {
 
 FamilyScorer::FamilyScorer(const JointCounter& counter, const ScoreRule& rule)
     : counter_(counter), rule_(rule), prior_(rule.choices) {
+  // A parent of one state adds no cells. By the likelihood alone it is no better than none, but
+  // more parents may be likelier beforehand.
+  const auto& card = counter.table().card;
+  const bool has_constant = std::ranges::find(card, 1u) != card.end();
+  least_growth_ = has_constant && !rule.choices.empty() ? 1.0 : 2.0;
   set_row_count(counter.table().n_rows);
 }
 
@@ -196,9 +201,9 @@ double FamilyScorer::superset_bound(Var child, std::size_t n_parents, std::size_
     case ScoreKind::bic:
     case ScoreKind::aic:
     case ScoreKind::qnml:
-      // The likelihood is at most 1, and one more parent at least doubles the cells: of qNML, the
+      // The likelihood is at most 1, and one more parent multiplies the cells: of qNML, the
       // regret of the child's states never falls with the number of parent configurations.
-      return -complexity(child, 2.0 * n_cells * card) - structure;
+      return -complexity(child, least_growth_ * n_cells * card) - structure;
     case ScoreKind::loglik:
       break;
   }

@@ -148,6 +148,7 @@ class FamilyScorer {
   const JointCounter& counter_;
   ScoreRule rule_;
   FairPrior prior_;
+  double least_growth_;  // by which a further parent multiplies the cells
   std::size_t n_rows_;
   std::optional<Regret> regret_;  // of qNML
   mutable std::shared_mutex mutex_;
