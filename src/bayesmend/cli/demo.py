@@ -33,7 +33,7 @@ _FILES = {
     ENSEMBLE: "the networks whose answers were averaged",
 }
 _OPTIONS: dict[str, Any] = {"method": "ensemble", "mechanism": "auto", "seed": 1}
-_COMMAND = "--method ensemble --mechanism auto --seed 1"
+_COMMAND = " ".join(f"--{name} {value}" for name, value in _OPTIONS.items())
 
 Truth = Mapping[str, Mapping[int, str]]
 Columns = Mapping[str, list[str]]
@@ -53,7 +53,8 @@ def demo(
     source, truth = table_path("patients"), load_truth("patients")
     with spelling(command_of(learn_command).spell):  # as of the command that is shown
         result = learn(source, **_OPTIONS)
-    quality = _quality(_completed(result), _read(source), truth)
+    completed = _completed(result)
+    quality = _quality(completed, _read(source), truth)
     notes = {"table": _TABLE, "compared with the truth": _in_words(quality)}
     calls = {"command": f"bayesmend learn {_TABLE} --out NEW {_COMMAND}"}
     folder.write(
@@ -65,7 +66,7 @@ def demo(
     )
     say(summarise(result))
     say("What was found")
-    for sentence in _findings(result, truth):
+    for sentence in _findings(result, completed, truth):
         say(f"- {sentence}")
     say(
         "\nHow near the filled fields are to what they would have held, and how near "
@@ -147,7 +148,7 @@ def _completed(result: LearnResult) -> dict[str, list[str]]:
         return _read(path)
 
 
-def _findings(result: LearnResult, truth: Truth) -> Iterator[str]:
+def _findings(result: LearnResult, completed: Columns, truth: Truth) -> Iterator[str]:
     """Say in plain words why cells are missing, and what that changes."""
     if result.mechanism is None:
         return
@@ -157,7 +158,7 @@ def _findings(result: LearnResult, truth: Truth) -> Iterator[str]:
             given = _conditions(found)
             yield f"Whether {found.variable} is missing depends on {given}."
         if found.parents == (found.variable,):
-            yield _correction(result, found, truth)
+            yield _correction(completed, found, truth)
     if n_innocent:
         yield (
             f"Of the empty fields in {quantity(n_innocent, 'other column')} nothing "
@@ -185,11 +186,11 @@ def _conditions(found: MissingCells) -> str:
     return f"{what}: {listing(shares, 4)}"
 
 
-def _correction(result: LearnResult, found: MissingCells, truth: Truth) -> str:
+def _correction(completed: Columns, found: MissingCells, truth: Truth) -> str:
     """Compare the state that is missing most: observed, mended, and in truth."""
     name = found.variable
     state = found.configurations[int(found.probabilities.argmax())][0]
-    mended = _completed(result)[name]
+    mended = completed[name]
     held = truth[name]
     observed = [value for row, value in enumerate(mended) if row not in held]
     true = [held.get(row, value) for row, value in enumerate(mended)]
