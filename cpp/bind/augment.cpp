@@ -84,6 +84,9 @@ class Augmenter {
     call.run_aside([&](const Stop& stop) {
       result = solve_exactly(problem_, completions, options, stop, call.progress());
     });
+    // An interrupt that came as the work ended would be raised in place of the answer.
+    call.stop().poll();
+    if (call.was_interrupted()) result.stopped = StopReason::interrupt;
     return result;
   }
 
