@@ -14,7 +14,7 @@ ASAN_TESTS := tests/test_answers.py tests/test_score.py tests/data/test_csv.py t
   tests/network tests/structure tests/inference/test_posterior.py tests/learning/augment/test_bound.py
 ASAN_CHOICE := not slow and not ctrl_c and not time_limit and not in_time and not progress and not too_wide
 
-.PHONY: demo test test-slow test-browser test-js docs lint lint-js format stubs dist wheel smoke asan tsan sanitize fuzz reproduce bench bench-augment bench-em bench-tables preflight clean
+.PHONY: demo test test-slow test-browser test-js docs lint lint-js format stubs dist wheel smoke asan tsan sanitize fuzz reproduce bench bench-augment bench-em bench-tables bench-scale bench-field preflight clean
 
 demo: $(VENV)/.installed
 	$(BIN)/bayesmend demo --out demo
@@ -22,8 +22,9 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed
 	$(PYTEST) -m "not slow and not browser"
 
+# And properties on as many random instances as they ask for; make test takes a share of them.
 test-slow: $(VENV)/.installed
-	$(PYTEST) -m "slow and not browser"
+	BAYESMEND_THOROUGH=1 $(PYTEST) -m "(slow or hypothesis) and not browser"
 
 # Those that find no Chromium are skipped.
 test-browser: $(VENV)/.browser
@@ -135,6 +136,12 @@ bench-em: $(VENV)/.installed $(VENV)/.peers
 bench-tables: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.tables
 
+bench-scale: $(VENV)/.installed $(VENV)/.peers
+	$(BIN)/python -m benchmarks.scale
+
+bench-field: $(VENV)/.installed
+	$(BIN)/python -m benchmarks.field
+
 preflight:
 	@command -v $(PYTHON) >/dev/null || { \
 	  echo "Python not found as '$(PYTHON)'. Install Python 3.11 or later, or name it: make PYTHON=/path/to/python." >&2; exit 1; }
@@ -157,7 +164,7 @@ $(VENV)/.created: | preflight
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.created $(CORE_SOURCES) $(PACKAGES)
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --no-build-isolation $(BUILD_FLAGS) --editable ".[cli,frames,networkx,notebook,plot,sklearn]" --group test
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --no-build-isolation $(BUILD_FLAGS) --editable ".[cli,distributed,frames,networkx,notebook,plot,sklearn]" --group test
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.created pyproject.toml

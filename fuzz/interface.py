@@ -200,6 +200,7 @@ def calls() -> list[Call]:
                 "restarts": [0, 1],
                 "max_iter": [2],
                 "stability": [0, 2],
+                "full": [True, False],
             },
         ),
         (
@@ -442,11 +443,13 @@ def calls() -> list[Call]:
         (v["data"].to_table, (), {"fill": ["number", "interval"]}),
         (v["data"].head, (3,), {}),
         (_written, ("t.csv",), {"safe": [True, False]}),
+        (_files_filled, ("t.csv",), {**ASKING, "method": ["mpe", "draw"]}),
         (_network_written, ("n.bif",), {}),
         (_ensemble_written, (v["ensemble"], "e.json"), {}),
         (_result_written, (v["result"], "r.json"), {}),
         (_sets_written, (v["sets"], "s.jkl"), {}),
         (_report_written, (v["result"], "r.html"), {"title": ["t"]}),
+        (_kept, (holed,), {"n": [1, 3], "method": ["em"], "time_limit": [0.3, 1.0]}),
     ]
 
 
@@ -488,6 +491,12 @@ def _written(name: Any, **options: Any) -> None:
         values()["data"].write_csv(path, **options)
 
 
+def _files_filled(name: Any, **options: Any) -> None:
+    with _placed(name) as path, tempfile.TemporaryDirectory() as folder:
+        values()["data"].write_csv(path)
+        bm.inference.impute_files(values()["network"], [path], folder, **options)
+
+
 def _network_written(name: Any) -> None:
     with _placed(name) as path:
         bm.write_network(values()["network"], path)
@@ -516,6 +525,14 @@ def _sets_written(sets: Any, name: Any) -> None:
 def _report_written(result: Any, name: Any, **options: Any) -> None:
     with _placed(name) as path:
         bm.report.write_report(result, path, **options)
+
+
+def _kept(table: Any, **options: Any) -> None:
+    """Learn with a checkpoint, and again from what that has kept."""
+    with tempfile.TemporaryDirectory() as folder:
+        first = bm.bootstrap(table, checkpoint=folder, **options)
+        again = bm.bootstrap(table, checkpoint=folder, **options)
+        assert first.stopped or again.structures == first.structures
 
 
 def prepare() -> None:

@@ -3,8 +3,8 @@
 import signal
 
 import pytest
-from hypothesis import settings
 from support.browser import chromium, page, watch
+from support.examples import load_profile
 from support.lab import jupyterlab, lab
 
 # Fixtures for all tests.
@@ -14,10 +14,7 @@ __all__ = ["chromium", "jupyterlab", "lab", "page", "watch"]
 # the tests start would inherit, and wait for it in vain.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# How long one random instance takes says more of the machine than of the code: speed
-# has tests and benchmarks of its own.
-settings.register_profile("bayesmend", deadline=None)
-settings.load_profile("bayesmend")
+load_profile()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -71,9 +71,9 @@ def test_a_limit_of_the_process_is_a_limit_of_memory():
         free = available_memory()
         allow(50)
         assert 40e6 < available_memory() < 53e6 < free
-        table = {f"x{i}": ["a", "b", None] for i in range(22)}
+        table = {f"x{i}": ["a", "b", "a"] for i in range(22)}
         try:
-            bm.learn_exact(table)
+            bm.learn_structure(table, solver="subsets")
         except bm.errors.ParameterError as error:
             print(error)
     """
@@ -93,7 +93,7 @@ def test_too_little_memory_is_an_error_of_ours():
 
 def test_more_threads_than_make_sense_are_cut_down_with_a_note():
     most = _core.max_threads()
-    assert most == 8 * (os.cpu_count() or 1)
+    assert most == 8 * _core.n_cores() <= 8 * (os.cpu_count() or 1)
     for n_threads in (most + 1, 10**5, 2**40):
         with pytest.warns(ShortfallWarning, match=f"becomes {most}: ") as notes:
             found = bm.learn(INCOMPLETE, n_threads=n_threads, seed=1)

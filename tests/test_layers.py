@@ -29,19 +29,24 @@ LAYERS = [
     "_formulas",
     "_packages",
     "_shown",
+    "_link",
     "seed",
     "_progress",
     "_warn",
     "_checks",
     "_limits",
+    "_container",
     "_files",
     "_clock",
     "_entrance",
+    "verification",
     "data",
+    "_checkpoint",
     "graph",
     "drawing",
     "outcome",
     "score",
+    "proofs",
     "network",
     "inference",
     "structure",
@@ -65,6 +70,7 @@ BETWEEN_WAYS_OF_LEARNING = {
     ("ensemble", "em"),  # chains start from its network, and it fits the parameters
     ("em", "mechanism"),  # no way to learn, but what may explain missing cells
     ("augment", "mechanism"),  # likewise, under which it searches completions
+    ("cluster", "em"),  # which searches samples of its rows, and counts all of them
     ("ensemble", "mechanism"),  # likewise, which each member learns anew
 }
 
@@ -84,7 +90,9 @@ CORE_CALLERS = {
 ALLOWED_AT_IMPORT = {"numpy", "bayesmend", *sys.stdlib_module_names}
 EDGE = {"cli", "sklearn"}
 # Modules that are themselves imported inside functions, with the package they are for.
-ENGINES = {"structure/scip.py": {"pyscipopt"}}
+ENGINES = {
+    f"structure/{name}.py": {"pyscipopt"} for name in ("branching", "dual", "scip")
+}
 
 # Folders of the core: a file includes only from its own folder and earlier ones.
 CORE_LAYERS = [

@@ -13,7 +13,7 @@ from bayesmend.errors import ReadingWarning
 RAW = DATA / "raw"
 # File, delimiter (None: runs of blanks) and whether its first line names the columns.
 FILES = [
-    ("titanic.csv", ",", True),
+    pytest.param("titanic.csv", ",", True, marks=pytest.mark.slow),
     ("penguins.csv", ",", True),
     pytest.param("hepatitis.data", ",", True, marks=pytest.mark.slow),
     ("processed.cleveland.data", ",", True),

@@ -5,9 +5,10 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support import oracle
+from support.examples import examples
 
 from bayesmend import IncompleteData, _core
 from bayesmend.score import family_score
@@ -36,7 +37,7 @@ def exact_regrets(n_rows, n_cells):
         return [values[k] for k in n_cells]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.integers(0, 60), st.integers(1, 40))
 def test_small_ones_are_sums_over_all_tables(n_rows, n_cells):
     expected = oracle.regret(n_cells, n_rows)

@@ -7,9 +7,10 @@ import sys
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support import oracle
+from support.examples import examples
 
 from bayesmend import Dag, IncompleteData, _core
 from bayesmend.errors import DataError, ParameterError
@@ -58,7 +59,7 @@ def families(draw):
     return rows, card, order[0], list(order[1 : 1 + n_parents])
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(families())
 def test_counts_match_a_loop_over_the_rows(family):
     rows, card, child, parents = family
@@ -67,7 +68,7 @@ def test_counts_match_a_loop_over_the_rows(family):
     assert counts.tolist() == oracle.family_counts(rows, card, child, parents)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(
     families(),
     st.sampled_from(KINDS),
@@ -87,7 +88,7 @@ def test_scores_match_their_formulas(family, kind, ess, penalty, prior):
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-8)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(families(), st.sampled_from(KINDS), st.data())
 def test_weighted_scores_match_their_formulas(family, kind, draw):
     rows, card, child, parents = family
@@ -98,7 +99,7 @@ def test_weighted_scores_match_their_formulas(family, kind, draw):
     assert found == pytest.approx(expected, rel=1e-8, abs=1e-7)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(complete_tables(max_vars=4), st.sampled_from(KINDS))
 def test_a_batch_gives_each_family_its_own_score(table, kind):
     rows, card = table
@@ -190,7 +191,7 @@ def test_the_same_bits_for_any_number_of_threads(kind, weighted):
     assert all(other == first for other in others)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(complete_tables(max_vars=5, max_rows=20), st.floats(0.01, 100))
 def test_bdeu_is_equal_within_an_equivalence_class(table, ess):
     rows, card = table
@@ -205,7 +206,7 @@ def test_bdeu_is_equal_within_an_equivalence_class(table, ess):
     )
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(complete_tables(max_vars=5, max_rows=20))
 def test_qnml_is_equal_within_an_equivalence_class(table):
     rows, card = table
@@ -218,7 +219,7 @@ def test_qnml_is_equal_within_an_equivalence_class(table):
     )
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(families(), st.floats(-6, 12), st.sampled_from([None, 1e-3, 0.37, 1e4]))
 def test_bdeu_is_right_to_nine_digits_for_any_ess(family, log_ess, weight):
     rows, card, child, parents = family
@@ -301,7 +302,7 @@ def test_scores_with_a_price_for_size_have_no_prior_unless_asked():
         assert usual == (fair if kind in ("bdeu", "bds", "k2") else uniform)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(families(), st.integers(1, 3))
 def test_bds_does_not_know_of_states_that_no_row_shows(family, more):
     rows, card, child, parents = family
@@ -349,7 +350,7 @@ def scorer_of_completed(rows, completed, card, weights, rule):
     )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(completed_families(), st.sampled_from(KINDS), st.sampled_from([0.0, 0.03, 1.0]))
 def test_rows_in_cells_without_an_example_cost_the_support(family, kind, support):
     rows, completed, card, child, parents, weights = family
@@ -382,6 +383,25 @@ def test_support_of_tables_much_larger_than_the_data(weighted):
     lacking = oracle.unsupported(rows, completed, (0, 1, 2, 3), weights)
     family = "v3", ["v0", "v1", "v2"]
     assert lacking > 0
+    assert plain.family(*family) - scorer.family(*family) == pytest.approx(2 * lacking)
+
+
+@pytest.mark.slow
+def test_support_of_configurations_beyond_counting():
+    rng = np.random.default_rng(3)
+    n_rows, card = 70_000, [250, 250, 250, 250]
+    completed = rng.integers(0, 250, (n_rows, 4))
+    completed[1::2] = completed[::2]  # half of the rows have an example
+    completed[1::4, :3] = rng.integers(0, 250, (n_rows // 4, 3))
+    rows = np.where(rng.random((n_rows, 4)) < 0.01, 255, completed)
+    args = rows.tolist(), completed.tolist(), card, None
+    scorer = scorer_of_completed(*args, Score(support=2.0))
+    plain = scorer_of_completed(*args, Score(support=0.0))
+    family = "v3", ["v0", "v1", "v2"]
+    whole = (rows != 255).all(axis=1)
+    shown = {tuple(row) for row in completed[whole].tolist()}
+    lacking = sum(tuple(row) not in shown for row in completed[~whole].tolist())
+    assert 0 < lacking < (~whole).sum()
     assert plain.family(*family) - scorer.family(*family) == pytest.approx(2 * lacking)
 
 
@@ -486,7 +506,7 @@ def test_a_sample_size_that_a_score_would_ignore_is_refused(kind):
         reduce_to_complete(table, score=kind, ess=2)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(completed_families(), st.integers(0, 2**32))
 def test_what_rows_show_is_the_same_for_every_completion(family, seed):
     rows, completed, card, child, parents, _ = family

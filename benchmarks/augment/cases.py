@@ -94,6 +94,22 @@ CASES = {
     "asia-mcar": Case(
         "ASIA n=1000, 5 % MCAR", sample("asia", 1000, rate=0.05), "proven, or the gap"
     ),
+    "asia-mcar10": Case(
+        "ASIA n=1000, 10 % MCAR", sample("asia", 1000, rate=0.1), "gap <= 5 nats"
+    ),
+    "insurance": Case(
+        "INSURANCE n=1000, 2 per variable",
+        sample("insurance", 1000, per_variable=2),
+        "proven",
+        n_seeds=10,
+    ),
+    "alarm": Case(
+        "ALARM n=1000, 2 per variable",
+        sample("alarm", 1000, per_variable=2),
+        "proven in 8 of 10",
+        limit=300.0,
+        n_seeds=10,
+    ),
     "spect3": spect(3),
     "spect5": spect(5),
     "spect10": spect(10),

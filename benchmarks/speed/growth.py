@@ -23,10 +23,15 @@ HEADER = ("all candidates", "promising candidates", "greedy", "order")
 MOST_VARS_FOR_ALL = 100
 
 
-def random_network(n_vars, seed):
-    """Variables with up to three parents among the twenty before them."""
+def random_network(n_vars, seed, n_states=None):
+    """Variables with up to three parents among the twenty before them.
+
+    They have so many states, or two to four.
+    """
     rng = np.random.default_rng(seed)
     card = rng.integers(2, 5, n_vars)
+    if n_states is not None:
+        card[:] = n_states
     parents, cpts = [], []
     for v in range(n_vars):
         near = np.arange(max(0, v - 20), v)

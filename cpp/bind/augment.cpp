@@ -7,11 +7,13 @@
 #include "bind/results.hpp"
 #include "bind/stop.hpp"
 #include "core/augment/bound.hpp"
+#include "core/augment/dominance.hpp"
 #include "core/augment/enumerate.hpp"
 #include "core/augment/exact.hpp"
 #include "core/augment/local.hpp"
 #include "core/augment/patternclimb.hpp"
 #include "core/augment/problem.hpp"
+#include "core/augment/record.hpp"
 
 namespace bayesmend::bind {
 namespace {
@@ -52,13 +54,19 @@ struct FamilyBoundView {
 
 class Augmenter {
  public:
+  // `drop_threads`: so many look for families that no best pair needs, which are left out; 0: none.
   Augmenter(ByteTable columns, Ints card, const ByteTable& codes, const Weights& weight,
             const ScoreRule& rule, const ByteTable& allowed, const ByteTable& required,
-            const Ints& limit, double max_bytes, const WholeCall& call = {})
+            const Ints& limit, double max_bytes, std::size_t drop_threads,
+            const WholeCall& call = {})
       : columns_(std::move(columns)),
         card_(std::move(card)),
         problem_(table_of(columns_, card_), view(codes), view(weight), rule,
                  {view(allowed), view(required), view(limit)}, max_bytes, call.stop()) {
+    call.raise_if_stopped();
+    if (drop_threads == 0) return;
+    drop_dominated(problem_, ExactOptions{.is_relaxed = true}.block_entries(), drop_threads,
+                   call.stop());
     call.raise_if_stopped();
   }
 
@@ -66,23 +74,26 @@ class Augmenter {
   void set_terms(const Terms& terms) { problem_.set_terms(view(terms)); }
 
   LocalResult mend(const ByteTable& starts, std::size_t locality, double seconds,
-                   std::size_t n_threads, nb::object report) const {
+                   std::size_t n_threads, nb::object report, const nb::object& kept) const {
     SearchCall call(seconds, std::move(report));
+    Keeper keeper = keeper_of(kept);
     const auto completions = rows_of(starts);
     LocalResult result;
     call.run_aside([&](const Stop& stop) {
-      result = mend_from(problem_, completions, locality, n_threads, stop, call.progress());
+      result = mend_from(problem_, completions, locality, n_threads, false, stop, call.progress(),
+                         keeper);
     });
     return result;
   }
 
   ExactResult solve(const ByteTable& starts, const ExactOptions& options, double seconds,
-                    nb::object report) const {
+                    nb::object report, const nb::object& kept) const {
     SearchCall call(seconds, std::move(report));
+    Keeper keeper = keeper_of(kept);
     const auto completions = rows_of(starts);
     ExactResult result;
     call.run_aside([&](const Stop& stop) {
-      result = solve_exactly(problem_, completions, options, stop, call.progress());
+      result = solve_exactly(problem_, completions, options, stop, call.progress(), &keeper);
     });
     // An interrupt that came as the work ended would be raised in place of the answer.
     call.stop().poll();
@@ -111,26 +122,26 @@ class Augmenter {
     const auto& family = at(number);
     const Completion cells = copy_of(fixed);
     const Prices all_prices = prices_of(prices);
-    const FamilyPrices own_prices(problem_, all_prices, family.child);
+    const FamilyPrices own_prices(problem_, all_prices, family);
     FamilyBound merged, built, root, restricted;
     FamilyBound::Scratch scratch;
-    merged.build(problem_, family, cells, true, max_entries);
-    built.build(problem_, family, cells, false, max_entries);
+    merged.build(problem_, family, cells, true, max_entries, scratch);
+    built.build(problem_, family, cells, false, max_entries, scratch);
     root.build(problem_, family, Completion(cells.size(), AugmentProblem::kFree), false,
-               max_entries);
+               max_entries, scratch);
     const Prices no_prices(problem_);
     FamilyBoundView found{.merged = merged.maximum(),
-                          .unpriced = built.maximum({problem_, no_prices, family.child}, scratch),
+                          .unpriced = built.maximum({problem_, no_prices, family}, scratch),
                           .priced = built.maximum(own_prices, scratch),
                           .restricted = std::nullopt,
                           .is_exact = built.is_exact(),
                           .choices = {},
                           .losses = {}};
     if (root.is_exact()) {
-      restricted.restrict(problem_, family, root, cells);
+      restricted.restrict(problem_, family, root, cells, scratch);
       found.restricted = restricted.maximum(own_prices, scratch);
     }
-    built.explain(own_prices, found.choices, found.losses);
+    built.explain(own_prices, scratch, found.choices, found.losses);
     return found;
   }
 
@@ -209,6 +220,10 @@ class DagMender {
   std::vector<std::uint32_t> chosen_;
 };
 
+std::optional<std::size_t> or_none(std::size_t number) {
+  return number == NodeRecord::kNone ? std::nullopt : std::optional(number);
+}
+
 void bind_results(nb::module_& m) {
   nb::enum_<Move>(m, "Move", "Which step led to a score.")
       .value("start", Move::start)
@@ -234,6 +249,16 @@ void bind_results(nb::module_& m) {
       .def_ro("is_certified", &LocalResult::is_certified)
       .def_ro("best_start", &LocalResult::best_start)
       .def_ro("n_solves", &LocalResult::n_solves);
+  nb::class_<PricePoint>(m, "PricePoint", "Prices that are not zero, in steps of their grid.")
+      .def_ro("children", &PricePoint::children)
+      .def_ro("cells", &PricePoint::cells)
+      .def_ro("values", &PricePoint::values)
+      .def_ro("steps", &PricePoint::steps);
+  nb::class_<ProofNode>(m, "ProofNode", "A node of the tree of a proof.")
+      .def_prop_ro("parent", [](const ProofNode& self) { return or_none(self.parent); })
+      .def_prop_ro("cell", [](const ProofNode& self) { return or_none(self.cell); })
+      .def_ro("value", &ProofNode::value)
+      .def_ro("points", &ProofNode::points);
   nb::class_<ExactResult, SearchResult>(m, "ExactResult", "What branch and bound found.")
       .def_ro("start_score", &ExactResult::start_score)
       .def_ro("start_is_certified", &ExactResult::start_is_certified)
@@ -243,7 +268,10 @@ void bind_results(nb::module_& m) {
       .def_ro("n_nodes", &ExactResult::n_nodes)
       .def_ro("work", &ExactResult::work)
       .def_ro("n_families", &ExactResult::n_families)
-      .def_ro("n_alive", &ExactResult::n_alive);
+      .def_ro("n_alive", &ExactResult::n_alive)
+      .def_ro("proof", &ExactResult::proof)
+      .def_ro("proven", &ExactResult::proven)
+      .def_ro("record_bytes", &ExactResult::record_bytes);
   nb::class_<EnumerationResult, SearchResult>(m, "EnumerationResult", "The best completion of all.")
       .def_ro("n_completions", &EnumerationResult::n_completions)
       .def_ro("is_complete", &EnumerationResult::is_complete);
@@ -284,13 +312,16 @@ void bind_options(nb::module_& m) {
           "__init__",
           [](ExactOptions* self, std::size_t locality, double gap, std::size_t max_nodes,
              double max_work, double max_bytes, std::size_t n_threads, std::size_t root_steps,
-             std::size_t node_steps, std::size_t max_entries) {
+             std::size_t node_steps, std::size_t max_entries, double max_record_bytes,
+             bool is_relaxed) {
             new (self) ExactOptions{.locality = locality,
                                     .gap = gap,
                                     .max_nodes = max_nodes,
                                     .max_work = max_work,
                                     .max_bytes = max_bytes,
                                     .n_threads = n_threads,
+                                    .max_record_bytes = max_record_bytes,
+                                    .is_relaxed = is_relaxed,
                                     .root_steps = root_steps,
                                     .node_steps = node_steps,
                                     .max_entries = max_entries};
@@ -299,7 +330,8 @@ void bind_options(nb::module_& m) {
           "max_nodes"_a = defaults.max_nodes, "max_work"_a = defaults.max_work,
           "max_bytes"_a = defaults.max_bytes, "n_threads"_a = defaults.n_threads,
           "root_steps"_a = defaults.root_steps, "node_steps"_a = defaults.node_steps,
-          "max_entries"_a = defaults.max_entries);
+          "max_entries"_a = defaults.max_entries, "max_record_bytes"_a = defaults.max_record_bytes,
+          "is_relaxed"_a = defaults.is_relaxed);
 }
 
 }  // namespace
@@ -319,17 +351,17 @@ void bind_augment(nb::module_& m) {
       .def("score", &DagMender::score, "completion"_a.noconvert());
   nb::class_<Augmenter>(m, "Augmenter", "Searches DAG and completion of one table together.")
       .def(nb::init<ByteTable, Ints, const ByteTable&, const Weights&, const ScoreRule&,
-                    const ByteTable&, const ByteTable&, const Ints&, double>(),
+                    const ByteTable&, const ByteTable&, const Ints&, double, std::size_t>(),
            "columns"_a.noconvert(), "card"_a.noconvert(), "codes"_a.noconvert(),
            "weight"_a.noconvert(), "rule"_a, "allowed"_a.noconvert(), "required"_a.noconvert(),
-           "limit"_a.noconvert(), "max_bytes"_a)
+           "limit"_a.noconvert(), "max_bytes"_a, "drop_threads"_a = 0)
       .def("set_terms", &Augmenter::set_terms, "terms"_a.noconvert())
       .def("n_families", &Augmenter::n_families)
       .def("enumerate", &Augmenter::enumerate, "seconds"_a, "n_threads"_a)
       .def("mend", &Augmenter::mend, "starts"_a.noconvert(), "locality"_a, "seconds"_a,
-           "n_threads"_a, "report"_a.none())
+           "n_threads"_a, "report"_a.none(), "kept"_a = nb::none())
       .def("solve", &Augmenter::solve, "starts"_a.noconvert(), "options"_a, "seconds"_a,
-           "report"_a.none())
+           "report"_a.none(), "kept"_a = nb::none())
       .def("family", &Augmenter::family, "number"_a)
       .def("family_bound", &Augmenter::family_bound, "number"_a, "fixed"_a.noconvert(),
            "prices"_a.noconvert(), "max_entries"_a);

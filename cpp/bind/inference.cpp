@@ -6,6 +6,7 @@
 #include "bind/results.hpp"
 #include "core/inference/answers.hpp"
 #include "core/inference/em.hpp"
+#include "core/inference/evidence.hpp"
 #include "core/inference/weighting.hpp"
 
 namespace bayesmend::bind {
@@ -122,11 +123,85 @@ void bind_weigher(nb::module_& m) {
       .def("draw", &Weigher::draw, "n_draws"_a);
 }
 
+FamilyGraph graph_of(const Ints& card, const Longs& parent_offsets, const Ints& parents) {
+  return {view(card), view(parent_offsets), view(parents)};
+}
+
+// Each sum as two words, the lower one first.
+auto words_of(std::vector<ExactSum>&& sums) {
+  std::vector<std::uint64_t> words;
+  words.reserve(2 * sums.size());
+  for (const auto& sum : sums) words.insert(words.end(), {sum.low, sum.high});
+  return own(std::move(words), {sums.size(), 2});
+}
+
+void bind_evidence(nb::module_& m) {
+  m.attr("GRID") = kGrid;
+  nb::class_<Evidence>(m, "Evidence", "What a table of any length says of a structure.")
+      .def(
+          "__init__",
+          [](Evidence* self, const Ints& card, const Longs& parent_offsets, const Ints& parents,
+             const ByteTable& columns, const Doubles& weights, double grid, Threads n_threads) {
+            new (self) Evidence(run_whole([&](const Stop& stop) {
+              return Evidence(graph_of(card, parent_offsets, parents), table_of(columns, card),
+                              view(weights), grid, n_threads, stop);
+            }));
+          },
+          "card"_a.noconvert(), "parent_offsets"_a.noconvert(), "parents"_a.noconvert(),
+          "columns"_a.noconvert(), "weights"_a.noconvert(), "grid"_a, "n_threads"_a)
+      .def_prop_ro(
+          "observed_counts",
+          [](const Evidence& self) { return own(std::vector<double>(self.observed_counts())); },
+          nb::rv_policy::move, "Weights of rows that show a family whole, laid out as cpts.")
+      .def_prop_ro("n_instances", &Evidence::n_instances, "How many distinct pieces there are.")
+      .def_prop_ro("size", &Evidence::size)
+      .def(
+          "expect",
+          [](const Evidence& self, const Doubles& cpts, Threads n_threads) {
+            if (cpts.size() != self.observed_counts().size())
+              throw std::invalid_argument("cpts must have one entry per cell of every table.");
+            return words_of(run_whole(
+                [&](const Stop& stop) { return self.expect(view(cpts), n_threads, stop); }));
+          },
+          "cpts"_a.noconvert(), "n_threads"_a,
+          "Exact sums, two words each: expected counts of what is not observed whole, minus the "
+          "log-probability of it, weight of what is impossible.");
+  nb::class_<Ascent>(m, "Ascent", "Expectation-maximisation, whoever counts.")
+      .def(
+          "__init__",
+          [](Ascent* self, const Ints& card, const Longs& parent_offsets, const Ints& parents,
+             const Doubles& cpts, double ess, std::size_t max_iter, double tol) {
+            const auto graph = graph_of(card, parent_offsets, parents);
+            if (cpts.size() != graph.n_entries())
+              throw std::invalid_argument("cpts must have one entry per cell of every table.");
+            new (self) Ascent(graph, view(cpts), ess, max_iter, tol);
+          },
+          "card"_a.noconvert(), "parent_offsets"_a.noconvert(), "parents"_a.noconvert(),
+          "cpts"_a.noconvert(), "ess"_a, "max_iter"_a, "tol"_a)
+      .def_prop_ro(
+          "asked", [](const Ascent& self) { return own(std::vector<double>(self.asked())); },
+          nb::rv_policy::move, "The probabilities under which to count next.")
+      .def(
+          "tell",
+          [](Ascent& self, const Doubles& counts, double log_likelihood) {
+            if (counts.size() != self.graph().n_entries())
+              throw std::invalid_argument("counts must have one entry per cell of every table.");
+            const auto told = view(counts);
+            return self.tell({told.begin(), told.end()}, log_likelihood);
+          },
+          "counts"_a.noconvert(), "log_likelihood"_a,
+          "Take what is expected; tell whether that was the last question.")
+      .def_prop_ro(
+          "run", [](Ascent& self) -> EmRun& { return self.run(); },
+          nb::rv_policy::reference_internal, "How far it has come.");
+}
+
 }  // namespace
 
 void bind_inference(nb::module_& m) {
   m.attr("MAX_TREE_ENTRIES") = kMaxTreeEntries;
   bind_answers(m);
+  bind_evidence(m);
   bind_weigher(m);
   nb::class_<HoleTable>(m, "Holes", "A table with holes, compiled for the structure of a network.")
       .def(nb::init<Ints, Longs, Ints, ByteTable, Doubles, Bytes>(), "card"_a.noconvert(),

@@ -7,6 +7,7 @@
 
 #include "bind/scorer.hpp"
 #include "core/base/bits.hpp"
+#include "core/score/whole.hpp"
 
 namespace bayesmend::bind {
 void bind_score(nb::module_& m) {
@@ -51,6 +52,33 @@ void bind_score(nb::module_& m) {
           },
           "holes"_a, "cpts"_a.noconvert(), "rule"_a, "n_threads"_a, "max_bytes"_a,
           "Scores what is expected of a table with holes under a network.")
+      .def("limit_tables", &Scorer::limit_tables, "max_bytes"_a,
+           "Have searches pass by families whose tables would take more.")
+      .def_static(
+          "known",
+          [](In<std::int32_t, 1> card, double total, const ScoreRule& rule,
+             const In<std::int64_t, 1>& first_member, const In<std::int32_t, 1>& members,
+             const In<std::int64_t, 1>& first_count, const In<double, 1>& counts,
+             const In<double, 1>& unsupported) {
+            KnownCounts known;
+            const auto sets = view(members);
+            const auto all = view(counts);
+            const auto part = [](auto whole, const In<std::int64_t, 1>& first, std::size_t s) {
+              const auto starts = view(first);
+              return whole.subspan(starts[s], starts[s + 1] - starts[s]);
+            };
+            for (std::size_t s = 0; s < unsupported.size(); ++s) {
+              const auto set = part(sets, first_member, s);
+              const auto own = part(all, first_count, s);
+              known.add({set.begin(), set.end()},
+                        {.counts = {own.begin(), own.end()}, .unsupported = unsupported.data()[s]});
+            }
+            return std::make_unique<Scorer>(std::move(card), total, rule, std::move(known));
+          },
+          "card"_a.noconvert(), "total"_a, "rule"_a, "first_member"_a.noconvert(),
+          "members"_a.noconvert(), "first_count"_a.noconvert(), "counts"_a.noconvert(),
+          "unsupported"_a.noconvert(),
+          "Scores counts of some sets of variables, each ascending, without those that are zero.")
       .def(
           "expected_counts",
           [](const Scorer& self, In<std::int64_t, 1> parent_offsets, In<std::int32_t, 1> parents) {
@@ -107,6 +135,18 @@ void bind_score(nb::module_& m) {
       "columns"_a.noconvert(), "card"_a.noconvert(), "weights"_a.noconvert(), "child"_a,
       "parents"_a.noconvert());
   m.def(
+      "whole_counts",
+      [](In<std::uint8_t, 2> columns, In<std::int32_t, 1> card, In<double, 1> weights,
+         In<std::int64_t, 1> first, In<std::int32_t, 1> members, std::size_t n_threads) {
+        const Table table = table_of(columns, card);
+        return own(run_whole([&](const Stop& stop) {
+          return whole_counts(table, view(weights), view(first), view(members), n_threads, stop);
+        }));
+      },
+      "columns"_a.noconvert(), "card"_a.noconvert(), "weights"_a.noconvert(), "first"_a.noconvert(),
+      "members"_a.noconvert(), "n_threads"_a,
+      "How many rows show all variables of each set, per cell, the first variable fastest.");
+  m.def(
       "regret",
       [](double n_rows, In<double, 1> n_cells) {
         const Regret regret(n_rows);
@@ -116,12 +156,24 @@ void bind_score(nb::module_& m) {
       },
       "n_rows"_a, "n_cells"_a.noconvert(), "The regret of multinomials with so many cells.");
   m.def("n_cores", &n_cores);
+  m.def(
+      "limit_cores", [](std::size_t n_cores) { core_limit() = n_cores; }, "n_cores"_a,
+      "Use at most so many cores by default; 0 for all that there are.");
   m.def("max_threads", &max_threads, "The most threads that any call makes.");
   m.def(
       "limit_calls", [](double seconds) { call_deadline = Stop::after(Clock::now(), seconds); },
       "seconds"_a,
       "From now on, calls of this thread that can be interrupted raise TimeoutError after so many "
       "seconds; 0 for none.");
+  m.def(
+      "check_calls",
+      [] {
+        const WholeCall call;
+        call.stop().poll();
+        call.raise_if_stopped();
+      },
+      "Raise what such a call of this thread would: TimeoutError, or what a signal handler "
+      "raises.");
   m.def(
       "bit_kernel", [] { return bit_kernels().name; },
       "Name of the counting kernel chosen for this processor.");

@@ -6,6 +6,7 @@
 #include "bind/holes.hpp"
 #include "bind/stop.hpp"
 #include "core/inference/expected.hpp"
+#include "core/score/known.hpp"
 #include "core/score/score.hpp"
 
 namespace bayesmend::bind {
@@ -34,9 +35,16 @@ class Scorer {
         scorer_(counter_, rule) {
     call.raise_if_stopped();
   }
+  // Scores counts of sets that are known, of a table that is not here.
+  Scorer(In<std::int32_t, 1> card, double total, const ScoreRule& rule, KnownCounts known)
+      : card_(std::move(card)),
+        known_(std::make_unique<KnownCounts>(std::move(known))),
+        counter_(Table{{}, view(card_), card_.size(), 0}, total, *known_),
+        scorer_(counter_, rule) {}
   Scorer(const Scorer&) = delete;
   Scorer& operator=(const Scorer&) = delete;
 
+  void limit_tables(double max_bytes) { counter_.limit_tables(max_bytes); }
   const FamilyScorer& scorer() const { return scorer_; }
   // Null for a complete table.
   const ExpectedCounts* expected() const { return expected_.get(); }
@@ -56,6 +64,7 @@ class Scorer {
   In<double, 1> weights_;  // of rows; or the probabilities of a network
   nb::object owner_;
   std::unique_ptr<ExpectedCounts> expected_;
+  std::unique_ptr<KnownCounts> known_;
   JointCounter counter_;
   FamilyScorer scorer_;
 };

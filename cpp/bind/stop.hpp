@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <utility>
 
 #include "bind/bind.hpp"
 #include "core/base/parallel.hpp"
+#include "core/base/state.hpp"
 
 namespace bayesmend::bind {
 
@@ -117,5 +119,22 @@ class SearchCall {
   Clock::time_point last_ = Clock::now();
   Stop stop_;
 };
+
+// What keeps the state of a search: None, or an object with `load()`, which returns the latest
+// state as bytes or None; `save(state)`; and `wait()`, after how many seconds to save again.
+// Searches save from threads of their own.
+inline Keeper keeper_of(const nb::object& kept) {
+  if (kept.is_none()) return {};
+  const nb::object earlier = kept.attr("load")();
+  const auto bytes = earlier.is_none() ? nb::bytes("", 0) : nb::cast<nb::bytes>(earlier);
+  const nb::object save = kept.attr("save"), wait = kept.attr("wait");
+  return {{bytes.c_str(), bytes.size()},
+          nb::cast<double>(wait()),
+          [save, wait](const std::string& state) {
+            const nb::gil_scoped_acquire gil;
+            save(nb::bytes(state.data(), state.size()));
+            return nb::cast<double>(wait());
+          }};
+}
 
 }  // namespace bayesmend::bind

@@ -173,6 +173,7 @@ void bind_greedy(nb::module_& m) {
                        found.emplace_back(score, parents);
                      return found;
                    })
+      .def_ro("promising", &GreedyResult::promising)
       .def_ro("n_changes", &GreedyResult::n_changes)
       .def_ro("n_restarts", &GreedyResult::n_restarts)
       .def_ro("stopped", &GreedyResult::stopped);
@@ -180,8 +181,8 @@ void bind_greedy(nb::module_& m) {
       "climb_greedily",
       [](const Scorer& scorer, Rules allowed, Rules required, Vars limit,
          const ParentsOfEach& start, std::size_t tabu_length, std::size_t tabu_moves,
-         std::size_t restarts, double near, double seconds, std::uint64_t seed,
-         std::size_t n_threads, nb::object report) {
+         std::size_t restarts, double near, std::size_t n_promising, double seconds,
+         std::uint64_t seed, std::size_t n_threads, nb::object report) {
         SearchCall call(seconds, std::move(report));
         return call.run([&](const Stop& stop) {
           return climb_greedily(scorer.scorer(), rules_of(allowed, required, limit), start,
@@ -189,14 +190,15 @@ void bind_greedy(nb::module_& m) {
                                  .tabu_moves = tabu_moves,
                                  .restarts = restarts,
                                  .near = near,
+                                 .n_promising = n_promising,
                                  .seed = seed,
                                  .progress = call.progress()},
                                 n_threads, stop);
         });
       },
       "scorer"_a, "allowed"_a.noconvert(), "required"_a.noconvert(), "limit"_a.noconvert(),
-      "start"_a, "tabu_length"_a, "tabu_moves"_a, "restarts"_a, "near"_a, "seconds"_a, "seed"_a,
-      "n_threads"_a, "report"_a.none());
+      "start"_a, "tabu_length"_a, "tabu_moves"_a, "restarts"_a, "near"_a, "n_promising"_a,
+      "seconds"_a, "seed"_a, "n_threads"_a, "report"_a.none());
 }
 
 void bind_relaxation(nb::module_& m) {

@@ -191,6 +191,13 @@ void bind_csv(nb::module_& m) {
       "text"_a.noconvert(), "format"_a, "column"_a, "label"_a);
 
   m.def(
+      "csv_end_of_rows",
+      [](In<std::uint8_t, 1> text, const CsvFormat& format, std::size_t most) {
+        return csv_end_of_rows(text_of(text), format, most);
+      },
+      "text"_a.noconvert(), "format"_a, "most"_a);
+
+  m.def(
       "without_blanks",
       [](In<std::uint8_t, 1> text, const CsvFormat& format, bool is_blank_run) {
         std::string plain;

@@ -347,12 +347,20 @@ void add_augmentation(std::vector<Check>& checks, const World& world) {
   for (const auto* problem : {&world.problem, &world.large_problem}) {
     checks.push_back({"local search", [&world, problem](std::size_t n) {
                         Progress progress;
-                        return print_of(mend_from(*problem, world.starts(*problem), 1, n,
-                                                  world.never, &progress));
+                        Keeper nowhere;
+                        return print_of(mend_from(*problem, world.starts(*problem), 1, n, false,
+                                                  world.never, &progress, nowhere));
                       }});
     checks.push_back({"branch and bound", [&world, problem](std::size_t n) {
                         Progress progress;
                         const ExactOptions options{.max_nodes = 20, .n_threads = n};
+                        return print_of(solve_exactly(*problem, world.starts(*problem), options,
+                                                      world.never, &progress));
+                      }});
+    checks.push_back({"branch and bound, relaxed", [&world, problem](std::size_t n) {
+                        Progress progress;
+                        const ExactOptions options{
+                            .max_nodes = 20, .n_threads = n, .is_relaxed = true};
                         return print_of(solve_exactly(*problem, world.starts(*problem), options,
                                                       world.never, &progress));
                       }});

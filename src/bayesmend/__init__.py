@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         score,
         structure,
         validation,
+        verification,
     )
     from bayesmend.data import IncompleteData, compare_mended
     from bayesmend.data.table import summary
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from bayesmend.score import Score, dag_score
     from bayesmend.structure import learn_structure
     from bayesmend.validation import cross_validate
+    from bayesmend.verification import Verification, verify
 
 __all__ = [
     "Certificate",
@@ -77,6 +79,7 @@ __all__ = [
     "Network",
     "Score",
     "Stopped",
+    "Verification",
     "__version__",
     "available_networks",
     "bootstrap",
@@ -122,6 +125,8 @@ __all__ = [
     "structure",
     "summary",
     "validation",
+    "verification",
+    "verify",
     "write_ensemble",
     "write_network",
     "write_report",
@@ -163,6 +168,7 @@ _NAMES_OF = {
     "score": ("Score", "dag_score"),
     "structure": ("learn_structure",),
     "validation": ("cross_validate",),
+    "verification": ("Verification", "verify"),
 }
 _HOMES = {name: home for home, names in _NAMES_OF.items() for name in names}
 

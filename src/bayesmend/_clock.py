@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +12,7 @@ from pathlib import Path
 
 from bayesmend import _core
 from bayesmend._checks import check_integer, check_number
+from bayesmend._container import allowed_cores, memory_left
 from bayesmend._progress import Progress
 from bayesmend._spelling import spell
 from bayesmend._warn import warn
@@ -21,10 +24,17 @@ __all__ = [
     "available_memory",
     "check_threads",
     "check_time_limit",
+    "left_for_calls",
     "limited_calls",
 ]
 
+# More threads than that are slower than so many: they wait for each other.
+_core.limit_cores(allowed_cores() or 0)
+
 _ENDLESS = 1e9  # thirty years, in seconds; clocks overflow at three hundred
+
+
+_calls = threading.local()  # when those of a thread have to end
 
 
 class Clock:
@@ -32,6 +42,7 @@ class Clock:
 
     def __init__(self, time_limit: float | None = None) -> None:
         self._start, self._limit = time.perf_counter(), check_time_limit(time_limit)
+        self._before = 0.0
 
     @property
     def seconds(self) -> float:
@@ -51,9 +62,45 @@ class Clock:
     def part(self, share: float) -> Clock:
         """Return a clock that started when this one did, with a share of its limit."""
         clock = Clock()
-        clock._start = self._start
-        clock._limit = None if self._limit is None else share * self._limit
+        clock._start, clock._before = self._start, self._before
+        if self._limit is not None:
+            clock._limit = self._before + share * (self._limit - self._before)
         return clock
+
+    def sooner(self, seconds: float) -> Clock:
+        """Return a clock that started when this one did, its limit so much sooner.
+
+        At most half of what is left is taken off: the rest is for winding up.
+
+        Examples
+        --------
+        >>> 2 < Clock(10).sooner(7.5).left <= 5
+        True
+        """
+        clock = Clock()
+        clock._start, clock._before = self._start, self._before
+        if self._limit is not None and self.left is not None:
+            clock._limit = self._limit - min(seconds, self.left / 2)
+        return clock
+
+    def go_on_from(self, seconds: float) -> None:
+        """Count seconds that were spent before, where it is not yet at so many.
+
+        The limit is that of this call, and moves along.
+
+        Examples
+        --------
+        >>> clock = Clock(10)
+        >>> clock.go_on_from(100)
+        >>> clock.seconds >= 100, 9 < clock.left <= 10
+        (True, True)
+        """
+        ahead = seconds - self.seconds
+        if ahead > 0:
+            self._start -= ahead
+            self._before += ahead
+            if self._limit is not None:
+                self._limit += ahead
 
     def reporter(
         self, progress: Progress | None, what: str
@@ -91,7 +138,7 @@ def check_threads(n_threads: object) -> int:
     asked, most = check_integer("n_threads", n_threads), _core.max_threads()
     if asked <= most:
         return asked
-    cores = f"this machine has {_core.n_cores()} cores, and at most 8 per core are used"
+    cores = f"{_core.n_cores()} cores are there to use, and at most 8 threads on each"
     warn(f"{spell('n_threads', asked)} becomes {most}: {cores}.", ShortfallWarning)
     return most
 
@@ -101,13 +148,35 @@ def limited_calls(seconds: float | None) -> Iterator[None]:
     """Let the core raise TimeoutError wherever it looks for Ctrl-C, when time is over.
 
     For steps that have no answer half-way. Searches that keep limits of their own,
-    and return what they have, are not concerned.
+    and return what they have, are not concerned. Within others, the sooner end counts.
     """
-    _core.limit_calls(seconds or 0.0)
+    before: float = getattr(_calls, "end", math.inf)
+    _limit_calls_to(min(before, time.perf_counter() + (seconds or math.inf)))
     try:
         yield
     finally:
-        _core.limit_calls(0.0)
+        _limit_calls_to(before)
+
+
+def left_for_calls() -> float | None:
+    """Return the seconds that such a limit leaves this thread; None without one.
+
+    Examples
+    --------
+    >>> with limited_calls(5.0):
+    ...     4 < left_for_calls() <= 5
+    True
+    >>> left_for_calls() is None
+    True
+    """
+    end: float = getattr(_calls, "end", math.inf)
+    return None if end == math.inf else max(end - time.perf_counter(), 1e-3)
+
+
+def _limit_calls_to(end: float) -> None:
+    _calls.end = end
+    left = end - time.perf_counter()
+    _core.limit_calls(0.0 if left == math.inf else max(left, 1e-9))
 
 
 def available_memory() -> float:
@@ -116,7 +185,7 @@ def available_memory() -> float:
     Those of a container and of the process (``ulimit -v``) count too. Infinity where
     the system does not tell.
     """
-    return min(_free_memory(), _left_in_container(), _left_to_process())
+    return min(_free_memory(), memory_left(), _left_to_process())
 
 
 def _free_memory() -> float:
@@ -132,27 +201,6 @@ def _free_memory() -> float:
         return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, OSError, ValueError):
         return float("inf")
-
-
-# Limit and use of memory, as control groups of version 2 and of version 1 tell them.
-_CONTROL_GROUPS = (
-    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-    (
-        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-    ),
-)
-
-
-def _left_in_container() -> float:
-    for limit, used in _CONTROL_GROUPS:
-        try:
-            # "max" where there is no limit, which is no integer either.
-            left = int(Path(limit).read_text()) - int(Path(used).read_text())
-        except (OSError, ValueError):
-            continue
-        return float(max(left, 0))
-    return float("inf")
 
 
 def _left_to_process() -> float:

@@ -121,6 +121,8 @@ def csv_line(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C'
 
 def csv_line_of_label(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], format: CsvFormat, column: int, label: str) -> int: ...
 
+def csv_end_of_rows(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], format: CsvFormat, most: int) -> int: ...
+
 def without_blanks(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], format: CsvFormat, is_blank_run: bool) -> NDArray[numpy.uint8]: ...
 
 def write_csv_rows(cells: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: int, last: int, texts: Sequence[Sequence[str]], extra: Sequence[str], delimiter: str) -> bytes: ...
@@ -183,6 +185,15 @@ class Scorer:
     def expecting(holes: object, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: ScoreRule, n_threads: int, max_bytes: float) -> Scorer:
         """Scores what is expected of a table with holes under a network."""
 
+    def limit_tables(self, max_bytes: float) -> None:
+        """Have searches pass by families whose tables would take more."""
+
+    @staticmethod
+    def known(card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], total: float, rule: ScoreRule, first_member: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_count: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], unsupported: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Scorer:
+        """
+        Scores counts of some sets of variables, each ascending, without those that are zero.
+        """
+
     def expected_counts(self, parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
         """
         Expected counts of the families of a graph, laid out as its probabilities.
@@ -192,10 +203,18 @@ class Scorer:
 
 def family_counts(columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], child: int, parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
 
+def whole_counts(columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
+    """
+    How many rows show all variables of each set, per cell, the first variable fastest.
+    """
+
 def regret(n_rows: float, n_cells: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """The regret of multinomials with so many cells."""
 
 def n_cores() -> int: ...
+
+def limit_cores(n_cores: int) -> None:
+    """Use at most so many cores by default; 0 for all that there are."""
 
 def max_threads() -> int:
     """The most threads that any call makes."""
@@ -203,6 +222,11 @@ def max_threads() -> int:
 def limit_calls(seconds: float) -> None:
     """
     From now on, calls of this thread that can be interrupted raise TimeoutError after so many seconds; 0 for none.
+    """
+
+def check_calls() -> None:
+    """
+    Raise what such a call of this thread would: TimeoutError, or what a signal handler raises.
     """
 
 def bit_kernel() -> str:
@@ -323,6 +347,9 @@ class GreedyResult:
     def others(self) -> list[tuple[float, list[list[int]]]]: ...
 
     @property
+    def promising(self) -> list[list[int]]: ...
+
+    @property
     def n_changes(self) -> int: ...
 
     @property
@@ -331,7 +358,7 @@ class GreedyResult:
     @property
     def stopped(self) -> StopReason: ...
 
-def climb_greedily(scorer: Scorer, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], required: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Sequence[Sequence[int]], tabu_length: int, tabu_moves: int, restarts: int, near: float, seconds: float, seed: int, n_threads: int, report: object | None) -> GreedyResult: ...
+def climb_greedily(scorer: Scorer, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], required: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Sequence[Sequence[int]], tabu_length: int, tabu_moves: int, restarts: int, near: float, n_promising: int, seconds: float, seed: int, n_threads: int, report: object | None) -> GreedyResult: ...
 
 class Ragged:
     """Rows of integers of unequal length."""
@@ -434,6 +461,45 @@ class EmRun:
 
     @property
     def stopped(self) -> StopReason: ...
+
+GRID: float = 1099511627776.0
+
+class Evidence:
+    """What a table of any length says of a structure."""
+
+    def __init__(self, card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], grid: float, n_threads: int) -> None: ...
+
+    @property
+    def observed_counts(self) -> NDArray[numpy.float64]:
+        """Weights of rows that show a family whole, laid out as cpts."""
+
+    @property
+    def n_instances(self) -> int:
+        """How many distinct pieces there are."""
+
+    @property
+    def size(self) -> TableSize: ...
+
+    def expect(self, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.uint64]:
+        """
+        Exact sums, two words each: expected counts of what is not observed whole, minus the log-probability of it, weight of what is impossible.
+        """
+
+class Ascent:
+    """Expectation-maximisation, whoever counts."""
+
+    def __init__(self, card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ess: float, max_iter: int, tol: float) -> None: ...
+
+    @property
+    def asked(self) -> NDArray[numpy.float64]:
+        """The probabilities under which to count next."""
+
+    def tell(self, counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_likelihood: float) -> bool:
+        """Take what is expected; tell whether that was the last question."""
+
+    @property
+    def run(self) -> EmRun:
+        """How far it has come."""
 
 class Weighted:
     """Distributions of missing cells by likelihood weighting."""
@@ -571,6 +637,36 @@ class LocalResult(SearchResult):
     @property
     def n_solves(self) -> int: ...
 
+class PricePoint:
+    """Prices that are not zero, in steps of their grid."""
+
+    @property
+    def children(self) -> list[int]: ...
+
+    @property
+    def cells(self) -> list[int]: ...
+
+    @property
+    def values(self) -> list[int]: ...
+
+    @property
+    def steps(self) -> list[int]: ...
+
+class ProofNode:
+    """A node of the tree of a proof."""
+
+    @property
+    def parent(self) -> int | None: ...
+
+    @property
+    def cell(self) -> int | None: ...
+
+    @property
+    def value(self) -> int: ...
+
+    @property
+    def points(self) -> list[PricePoint]: ...
+
 class ExactResult(SearchResult):
     """What branch and bound found."""
 
@@ -600,6 +696,15 @@ class ExactResult(SearchResult):
 
     @property
     def n_alive(self) -> int: ...
+
+    @property
+    def proof(self) -> list[ProofNode]: ...
+
+    @property
+    def proven(self) -> float: ...
+
+    @property
+    def record_bytes(self) -> float: ...
 
 class EnumerationResult(SearchResult):
     """The best completion of all."""
@@ -688,7 +793,7 @@ class FamilyBound:
 class ExactOptions:
     """How branch and bound searches."""
 
-    def __init__(self, *, locality: int = 1, gap: float = 1e-06, max_nodes: int = 0, max_work: float = 0.0, max_bytes: float = 2000000000.0, n_threads: int = 1, root_steps: int = 40, node_steps: int = 4, max_entries: int = 256) -> None: ...
+    def __init__(self, *, locality: int = 1, gap: float = 1e-06, max_nodes: int = 0, max_work: float = 0.0, max_bytes: float = 2000000000.0, n_threads: int = 1, root_steps: int = 60, node_steps: int = 6, max_entries: int = 64, max_record_bytes: float = 0.0, is_relaxed: bool = False) -> None: ...
 
 class DagMender:
     """Searches completions of one table for a given DAG."""
@@ -706,7 +811,7 @@ class DagMender:
 class Augmenter:
     """Searches DAG and completion of one table together."""
 
-    def __init__(self, columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: ScoreRule, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], required: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], max_bytes: float) -> None: ...
+    def __init__(self, columns: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: ScoreRule, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], required: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], max_bytes: float, drop_threads: int = 0) -> None: ...
 
     def set_terms(self, terms: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
 
@@ -714,9 +819,9 @@ class Augmenter:
 
     def enumerate(self, seconds: float, n_threads: int) -> EnumerationResult: ...
 
-    def mend(self, starts: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], locality: int, seconds: float, n_threads: int, report: object | None) -> LocalResult: ...
+    def mend(self, starts: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], locality: int, seconds: float, n_threads: int, report: object | None, kept: object | None = None) -> LocalResult: ...
 
-    def solve(self, starts: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], options: ExactOptions, seconds: float, report: object | None) -> ExactResult: ...
+    def solve(self, starts: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], options: ExactOptions, seconds: float, report: object | None, kept: object | None = None) -> ExactResult: ...
 
     def family(self, number: int) -> Family: ...
 

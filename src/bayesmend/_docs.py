@@ -44,7 +44,8 @@ gap : float, optional
 """,
     "max_memory": """\
 max_memory : float, default=2**30
-    Bytes that the tables of exact inference may take.
+    Bytes that the tables of exact inference may take. What is expected of a family is
+    counted in a quarter of it; a family whose table is larger is not considered.
 """,
     "max_parents": """\
 max_parents : int, default=3
@@ -71,6 +72,13 @@ mechanism : {"ignore", "self", "auto"} or mapping, default="ignore"
 stability : int, default=0
     Number of bootstrap samples that the mechanism is learned from again, to tell in
     how large a share of them it has the same label; for ``mechanism="auto"``.
+""",
+    "checkpoint": """\
+checkpoint : path, optional
+    A folder in which the work is kept as it goes on. A call that was ended in whatever
+    way, begun again with the same table, options and folder, goes on where that was,
+    and ends with the answer that it would have had; `time_limit` is that of each call.
+    A folder of something else is refused.
 """,
     "n_threads": """\
 n_threads : int, default=0
@@ -134,6 +142,11 @@ data : IncompleteData, frame, array, mapping or path
 support : float, optional
     What a row costs, in nats, in a cell of a family of which no observed row gives an
     example; 0 switches it off. A `Score` has its own.
+""",
+    "certificate": """\
+certificate : path, optional
+    A file ending in ``.json`` or ``.json.gz`` that takes the proof of the bound, for
+    others to check (`verify`).
 """,
     "time_limit": """\
 time_limit : float, optional

@@ -1,10 +1,11 @@
-"""Files: what their names say, packed or not, and written whole or not at all."""
+"""Files: what their names say, packed, locked, and written whole or not at all."""
 
 import gzip
 import io
 import os
 import secrets
 import stat
+import sys
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,6 +20,7 @@ __all__ = [
     "file_suffix",
     "is_file",
     "is_folder",
+    "lock_file",
     "max_unpacked",
     "resolved",
     "unpack",
@@ -158,3 +160,26 @@ def _usual_mode(path: Path) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def lock_file(handle: int) -> bool:
+        """Lock an open file until it is closed; False where another process has it."""
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def lock_file(handle: int) -> bool:
+        """Lock an open file until it is closed; False where another process has it."""
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True

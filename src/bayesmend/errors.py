@@ -8,6 +8,7 @@ from bayesmend._visible import tidy
 __all__ = [
     "BayesmendError",
     "BayesmendWarning",
+    "ClusterError",
     "ConvergenceWarning",
     "CycleError",
     "DataError",
@@ -86,6 +87,10 @@ class MissingDependencyError(BayesmendError, ImportError):
 
 class OutOfMemoryError(BayesmendError, MemoryError):
     """The work needs more memory than the process may have."""
+
+
+class ClusterError(BayesmendError):
+    """A cluster is gone, or cannot do what is asked of it."""
 
 
 class BayesmendWarning(UserWarning):

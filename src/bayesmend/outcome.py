@@ -93,6 +93,8 @@ class Outcome(Shown):
         How long it took.
     detail : mapping
         What else the method has to tell.
+    certificate_file : str, optional
+        The file that holds the proof of the bound, where one was asked for.
     """
 
     score: float
@@ -102,6 +104,7 @@ class Outcome(Shown):
     chosen: str | None = None
     seconds: float = 0.0
     detail: Mapping[str, Any] = field(default_factory=dict)
+    certificate_file: str | None = None
 
     if TYPE_CHECKING:  # a field of some results, a property of others
 

@@ -316,6 +316,7 @@ class FamilyScorer:
         choices: NDArray[np.int32] | None = None,
         n_threads: int = 0,
         shown: _core.ShownCells | None = None,
+        max_memory: float | None = None,
     ) -> FamilyScorer:
         """Score a completed table, knowing which of its cells were missing.
 
@@ -334,6 +335,8 @@ class FamilyScorer:
             Number of threads; 0 means one per core.
         shown : ShownCells, optional
             Shared by scorers of completions of the same `data`, which saves time.
+        max_memory : float, optional
+            Bytes; searches pass by families whose tables would take a quarter of it.
         """
         require_complete(completed, "a score")
         scorer = cls.__new__(cls)
@@ -346,6 +349,7 @@ class FamilyScorer:
             score=score,
             choices=choices,
             n_threads=scorer.n_threads,
+            max_memory=max_memory,
         )
         scorer.core = _core.Scorer(
             completed.codes.T,
@@ -355,6 +359,8 @@ class FamilyScorer:
             missing_flags(data) if score.support > 0 else _NOTHING_MISSING,
             shown,
         )
+        if max_memory is not None:
+            scorer.core.limit_tables(max_memory)
         return scorer
 
     @classmethod

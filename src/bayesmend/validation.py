@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend._checks import check_choice, check_integer, check_items, check_number
-from bayesmend._clock import Progress
+from bayesmend._clock import Clock, Progress, check_time_limit
 from bayesmend._columns import in_columns
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
@@ -40,6 +40,8 @@ Mechanism = Literal["mcar", "mar", "mnar"]
 Way = Callable[..., "LearnResult | ModelLike"]
 _COMPARED = ("auto", "em", "ensemble", "mode")
 _N_BINS = 10
+# The share of a time limit that is for learning; the rest is for inference.
+_LEARNING = 0.8
 
 
 class Share(NamedTuple):
@@ -209,7 +211,8 @@ def cross_validate(
     n_repeats : int, default=3
         How often.
     time_limit : float, optional
-        Seconds for each method and each repeat.
+        Seconds in all. In each repeat the methods of `learn` get equal shares of it;
+        a repeat for which there is no more time is left out.
     {seed, n_threads, progress}
     {reading}
 
@@ -231,7 +234,8 @@ def cross_validate(
     progress = told(progress)
     check_integer("n_repeats", n_repeats, 1)
     check_number("rate", rate, least=0, most=1)
-    ways = _ways(methods, {"time_limit": time_limit, "n_threads": n_threads})
+    clock = Clock(time_limit)
+    ways = _ways(methods, n_repeats, {"time_limit": time_limit, "n_threads": n_threads})
     hide = _hiding(mechanism, rate)
     table = IncompleteData.from_table(data, **reading)
     require_rows(table)
@@ -250,6 +254,8 @@ def cross_validate(
             found = []
             own = generator.spawn(len(ways))
             for done, (name, way) in enumerate(ways.items()):
+                if n_done and clock.is_over:
+                    raise TimeoutError
                 if progress is not None:
                     share = (number * len(ways) + done) / (n_repeats * len(ways))
                     what = f"comparison: {name}, repeat {number + 1} of {n_repeats}"
@@ -262,13 +268,18 @@ def cross_validate(
         if not n_done:
             raise
         stopped = Stopped.INTERRUPT
+    except TimeoutError:
+        stopped = Stopped.TIME
     return _compare(judged, table.names, n_done, stopped)
 
 
 def _ways(
-    methods: Sequence[str] | Mapping[str, Way], options: dict[str, Any]
+    methods: Sequence[str] | Mapping[str, Way], n_repeats: int, options: dict[str, Any]
 ) -> dict[str, Way]:
-    """Return the ways to fill a table by their names."""
+    """Return the ways to fill a table by their names.
+
+    Each gets its share of the time limit; what remains is for what they are asked.
+    """
     found: dict[str, Any]
     if isinstance(methods, Mapping):
         found = dict(methods)
@@ -276,6 +287,9 @@ def _ways(
         names = check_items("methods", methods, "names of methods")
         for name in names:
             check_choice("methods", name, (*METHODS, "mode"))
+        if (limit := check_time_limit(options["time_limit"])) is not None:
+            n_runs = n_repeats * max(sum(name != "mode" for name in names), 1)
+            options = {**options, "time_limit": _LEARNING * limit / n_runs}
         found = {name: partial(_learn, name, options) for name in names}
     for name, way in found.items():
         if not callable(way):

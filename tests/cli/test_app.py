@@ -210,6 +210,7 @@ OTHERS = {*signature(IncompleteData.from_table).parameters}
 OTHERS |= {*signature(Constraints).parameters}
 OTHERS |= {"file", "net", "out", "cells", "json", "force", "debug", "safe_csv"}
 OTHERS |= {"open_report"}
+OTHERS |= {"client"}  # of impute_files
 OTHERS |= {"model", "pass_through", "drop"}  # each a value of columns=
 
 

@@ -56,7 +56,7 @@ def complete(request, tmp_path):
 def test_shells_complete_commands_options_values_and_files(complete):
     assert complete("bayesmend ") == {*COMMANDS}
     assert complete("bayesmend le") == {"learn"}
-    assert complete("bayesmend learn --sc") == {"--score"}
+    assert complete("bayesmend learn --sco") == {"--score"}
     assert complete("bayesmend learn --method ") == {*METHODS}
     assert complete("bayesmend learn --method e") == {
         method for method in METHODS if method.startswith("e")

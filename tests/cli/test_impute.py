@@ -290,3 +290,25 @@ def test_an_option_that_another_call_means_is_left_alone(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(f"{HEADER[3:]}\nyes,yes,,,,no,,\n")
     assert "with estimate='posterior', which" in fails(1, "impute", "asia", path)
+
+
+def test_several_files_are_completed_into_a_folder(holed, tmp_path):
+    header, *rows = holed.read_text().splitlines(keepends=True)
+    for k, part in enumerate((rows[:20], rows[20:])):
+        (tmp_path / f"part-{k}.csv").write_text("".join([header, *part]))
+    out = tmp_path / "filled"
+    told = json.loads(
+        ok("impute", "asia", tmp_path / "part-*.csv", "--out", out, "--json")
+    )
+    assert told["files"] == [str(out / "part-0.csv"), str(out / "part-1.csv")]
+    whole = ok("impute", "asia", holed)
+    parts = [(out / f"part-{k}.csv").read_text() for k in range(2)]
+    assert parts[0] + parts[1].removeprefix(header) == whole
+
+
+def test_several_files_need_a_folder(holed, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_bytes(holed.read_bytes())
+    assert "they need --out DIR" in fails(2, "impute", "asia", holed, other)
+    told = fails(2, "impute", "asia", holed, other, "--out", tmp_path, "--draws", 2)
+    assert "neither --cells nor --draws" in told

@@ -264,6 +264,8 @@ def test_options_reach_the_search_and_the_result(holed, tmp_path):
         "max_mechanism_parents": 2,
         "stability": 0,
         "fill_empty_rows": False,
+        "certificate": None,
+        "full": False,
         "time_limit": 20.0,
         "seed": 3,
         "required": [["asia", "xray"]],
@@ -626,3 +628,41 @@ def test_a_table_from_stdin_has_no_call(holed, tmp_path):
     text = holed.read_text()
     ok("learn", "-", "--method", "em", "--out", tmp_path / "out", stdin=text)
     assert "python" not in result_of(tmp_path / "out")["again"]
+
+
+# --- checkpoints ----------------------------------------------------------------------
+
+
+def test_a_run_that_is_killed_goes_on_with_the_same_command(tmp_path):
+    table = write_asia(tmp_path / "rows.csv", n_rows=300, rate=0.05, seed=1)
+    folder = tmp_path / "run"
+
+    def learn(out, *more):
+        options = ("--method", "exact", "--max-parents", 2, "--seed", 1)
+        return ["learn", table, *options, "--out", out, *more]
+
+    command = [sys.executable, "-m", "bayesmend", *learn("a", "--checkpoint", folder)]
+    env = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        list(map(str, command)),
+        cwd=tmp_path,
+        env=env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        while process.poll() is None and not list(folder.glob("*.state")):
+            os.sched_yield()
+        process.kill()
+    ok(*learn(tmp_path / "b", "--checkpoint", folder))
+    ok(*learn(tmp_path / "c"))
+    for name in ("completed.csv", "network.bif", "cells.csv"):
+        assert (tmp_path / "b" / name).read_bytes() == (
+            tmp_path / "c" / name
+        ).read_bytes()
+
+
+def test_a_checkpoint_of_other_options_is_refused_with_the_difference(holed, tmp_path):
+    options = ("--seed", 1, "--out", tmp_path / "out", "--checkpoint", tmp_path / "at")
+    ok("learn", holed, *options, "--max-parents", 2)
+    said = fails(1, "learn", holed, *options, "--max-parents", 1, "--force")
+    assert "was begun with something else: --max-parents 2, and now it is" in said

@@ -60,6 +60,7 @@ def test_options_reach_the_search_and_the_report(asia, tmp_path):
         "file": str(asia),
         "solver": "greedy",
         "gap": None,
+        "certificate": None,
         "score": "bic",
         "ess": 2.0,
         "prior": "fair",

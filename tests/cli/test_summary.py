@@ -112,3 +112,16 @@ def test_summary_tests_whether_missing_cells_are_innocent(table):
     assert ok("summary", table, "--mechanism").endswith(f"\n\n{tests}\n")
     report = json.loads(ok("summary", table, "--mechanism", "--json"))
     assert report["mechanism"] == json.loads(json.dumps(tests.to_dict()))
+
+
+def test_several_files_are_one_table(table, tmp_path):
+    header, *rows = table.read_text().splitlines(keepends=True)
+    for k, part in enumerate((rows[:5], rows[5:])):
+        (tmp_path / f"part-{k}.csv").write_text("".join([header, *part]))
+    named = ok("summary", tmp_path / "part-0.csv", tmp_path / "part-1.csv")
+    assert ok("summary", table) == named
+    assert ok("summary", tmp_path / "part-*.csv") == named
+
+
+def test_stdin_is_no_part_of_a_table(table):
+    assert "Name it alone" in fails(2, "summary", table, "-")

@@ -522,7 +522,7 @@ def test_no_entrance_is_forgotten():
         and "reading" in inspect.signature(thing).parameters
     }
     of_a_network = {"impute", "log_evidence", "marginals", "most_probable"}
-    of_a_network |= {"draw_completions"}
+    of_a_network |= {"draw_completions", "impute_files"}
     assert taking - of_a_network <= set(ENTRANCES) | {"reduce_to_complete"}
 
 

@@ -9,9 +9,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal as assert_polars_equal
+from support.examples import examples
 
 from bayesmend import IncompleteData
 from bayesmend.data import MISSING
@@ -167,7 +168,7 @@ HALF = [
 
 
 @pytest.mark.parametrize(("kind", "values", "dtype", "is_cut"), HALF, ids=NAMES)
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(source=st.data())
 def test_observed_cells_are_never_altered(kind, values, dtype, is_cut, source):
     cells = source.draw(st.lists(values | st.none(), min_size=3, max_size=12))
@@ -226,7 +227,7 @@ DATE_COLUMNS = {
 @pytest.mark.parametrize(
     ("kind", "values", "dtype"), DATE_COLUMNS.values(), ids=DATE_COLUMNS
 )
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(source=st.data())
 def test_columns_that_are_no_variables_come_back_in_place(kind, values, dtype, source):
     cells = source.draw(st.lists(values | st.none(), min_size=2, max_size=9))

@@ -40,6 +40,7 @@ def test_missing_cells_are_filled_and_observed_cells_kept(method, task):
 
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_answer_for_any_number_of_threads(method, task):
     one, two = solve(method, task), solve(method, task, n_threads=3)
     assert np.array_equal(one.completed.codes, two.completed.codes)

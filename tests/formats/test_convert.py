@@ -6,14 +6,15 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from support.examples import examples
 from support.strategies import LABELS, networks
 
 from bayesmend import Dag, Network, load_network, read_network, write_network
 from bayesmend.errors import CycleError, DataError, MissingDependencyError
 from bayesmend.formats import convert
 
-FEW = settings(max_examples=25)
+FEW = examples(25)
 
 
 @pytest.fixture(scope="module")

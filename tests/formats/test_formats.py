@@ -7,8 +7,9 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from support.examples import examples
 from support.shared import DATA
 from support.strategies import LABELS, networks
 from support.timing import within
@@ -175,6 +176,7 @@ def test_every_network_parses_and_reads_back_equal(file):
 
 @needs_networks
 @pytest.mark.parametrize("name", FORMATS[1:])
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["alarm.bif.gz", "barley.bif.gz", "munin1.bif.gz"])
 def test_large_networks_read_back_equal_in_other_formats(name, file):
     network = read_network(FOLDER / file)
@@ -229,7 +231,7 @@ def parse_or_refuse(name, text):
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@examples(150, suppress_health_check=list(HealthCheck))
 def test_a_damaged_file_is_read_or_refused_with_a_position(name, data):
     text = data.draw(mutations(module(name).render(SMALL)))
     with warnings.catch_warnings():

@@ -13,7 +13,7 @@ from bayesmend.structure.parents import ParentSets
 
 WORDS = st.text(
     st.characters(exclude_categories=["Cs", "Zs", "Zl", "Zp", "Cc"]), min_size=1
-)
+).filter(lambda word: not word.startswith("#"))
 
 
 @given(candidate_lists(), st.data())
@@ -49,6 +49,18 @@ def test_the_text_is_the_format_of_gobnilp():
 def test_blank_lines_tabs_and_line_ends_of_windows_are_read():
     sets = parse("2\r\n\r\na\t1\r\n -1 0\r\nb 1\r\n-2e0 1 a\r\n\r\n")
     assert [sets.of(0), sets.of(1)] == [[(-1.0, ())], [(-2.0, (0,))]]
+
+
+def test_comments_are_skipped_wherever_they_stand():
+    sets = parse("# BIC\n2\n# a\na 2\n-1 0\n  # 1 b\n-0.5 1 b#\n#\nb# 1\n-2 0\n# end")
+    assert sets.names == ("a", "b#")
+    assert [sets.of(0), sets.of(1)] == [[(-0.5, (1,)), (-1.0, ())], [(-2.0, ())]]
+
+
+def test_comments_count_as_lines_of_the_file():
+    with pytest.raises(FormatError) as caught:
+        parse("# one\n\n1\n# two\na 1\nx 0")
+    assert (caught.value.line, caught.value.column) == (6, 1)
 
 
 @pytest.mark.parametrize(
@@ -92,3 +104,8 @@ def test_names_that_do_not_fit_are_refused(name):
     sets = ParentSets.from_lists([name], [[(-1.0, ())]])
     with pytest.raises(DataError, match="white space"):
         render(sets)
+
+
+def test_a_name_that_would_read_as_a_comment_is_refused():
+    with pytest.raises(DataError, match=r"is a comment. Rename the variable '#a'"):
+        render(ParentSets.from_lists(["#a"], [[(-1.0, ())]]))

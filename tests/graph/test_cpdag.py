@@ -29,6 +29,7 @@ def test_cpdag_matches_enumeration_for_every_small_graph(n):
         assert_cpdag_is_right(n, arcs)
 
 
+@pytest.mark.slow
 def test_cpdag_matches_enumeration_for_graphs_of_five_variables():
     chosen = random.Random(1).sample(list(oracle.all_dags(5)), 300)
     for arcs in chosen:

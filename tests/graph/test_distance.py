@@ -20,6 +20,7 @@ def index_arcs(dag):
     return {(p, child) for child, members in enumerate(dag.parents) for p in members}
 
 
+@pytest.mark.slow
 def test_structural_hamming_distance_matches_its_definition():
     rng = random.Random(2)
     graphs = list(oracle.all_dags(4))

@@ -5,9 +5,10 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support import oracle
+from support.examples import examples
 from support.strategies import holed_tables
 from support.tables import binary_table
 
@@ -50,7 +51,7 @@ every_mechanism = pytest.mark.parametrize("hide", MECHANISMS.values(), ids=MECHA
 
 
 @every_mechanism
-@settings(max_examples=40)
+@examples(40)
 @given(holed_tables(min_vars=2), RATES, SEEDS)
 def test_the_listed_cells_are_the_only_ones_changed(hide, table, rate, seed):
     hidden = hide(table, rate, seed)
@@ -61,7 +62,7 @@ def test_the_listed_cells_are_the_only_ones_changed(hide, table, rate, seed):
 
 
 @every_mechanism
-@settings(max_examples=40)
+@examples(40)
 @given(holed_tables(min_vars=2), RATES, SEEDS)
 def test_names_states_and_weights_stay(hide, table, rate, seed):
     holed = hide(table, rate, seed).data
@@ -70,7 +71,7 @@ def test_names_states_and_weights_stay(hide, table, rate, seed):
 
 
 @every_mechanism
-@settings(max_examples=40)
+@examples(40)
 @given(holed_tables(min_vars=2), RATES, SEEDS)
 def test_the_same_seed_hides_the_same_cells(hide, table, rate, seed):
     first, second = hide(table, rate, seed), hide(table, rate, seed)
@@ -78,7 +79,7 @@ def test_the_same_seed_hides_the_same_cells(hide, table, rate, seed):
 
 
 @every_mechanism
-@settings(max_examples=40)
+@examples(40)
 @given(holed_tables(min_vars=2), RATES, SEEDS)
 def test_the_original_table_recovers_every_hidden_cell(hide, table, rate, seed):
     hidden = hide(table, rate, seed)
@@ -87,7 +88,7 @@ def test_the_original_table_recovers_every_hidden_cell(hide, table, rate, seed):
 
 
 @every_mechanism
-@settings(max_examples=40)
+@examples(40)
 @given(holed_tables(min_vars=2), RATES, SEEDS)
 def test_the_holed_table_recovers_no_hidden_cell(hide, table, rate, seed):
     hidden = hide(table, rate, seed)
@@ -95,7 +96,7 @@ def test_the_holed_table_recovers_no_hidden_cell(hide, table, rate, seed):
 
 
 @every_mechanism
-@settings(max_examples=40)
+@examples(40)
 @given(holed_tables(min_vars=2), RATES, SEEDS)
 def test_cells_come_by_variable_then_row_with_counts_to_match(hide, table, rate, seed):
     hidden = hide(table, rate, seed)

@@ -3,12 +3,14 @@
 import csv
 import functools
 import gzip
+import sys
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from support import oracle
+from support.examples import examples
 from support.networks import empty_rows, plain, possible, table
 from support.strategies import MISSING, awkward_tables, networks_with_holes
 
@@ -32,7 +34,7 @@ WET = bm.Network(
 
 @pytest.mark.parametrize("method", METHODS)
 @given(case=networks_with_holes())
-@settings(max_examples=30)
+@examples(30)
 def test_observed_cells_stay_and_holes_are_filled(method, case):
     network, rows = case
     data = table(network, possible(network, rows))
@@ -44,7 +46,7 @@ def test_observed_cells_stay_and_holes_are_filled(method, case):
 
 
 @given(networks_with_holes())
-@settings(max_examples=30)
+@examples(30)
 def test_cells_have_their_posterior_and_the_best_other_state(case):
     network, rows = case
     rows = possible(network, rows)
@@ -61,7 +63,7 @@ def test_cells_have_their_posterior_and_the_best_other_state(case):
 
 
 @given(networks_with_holes())
-@settings(max_examples=30)
+@examples(30)
 def test_marginal_takes_the_most_probable_state_of_each_cell(case):
     network, rows = case
     rows = possible(network, rows)
@@ -368,7 +370,7 @@ def test_a_file_keeps_its_other_columns_letter_by_letter(csv_file, tmp_path):
 
 
 @given(awkward_tables())
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_awkward_text_of_other_columns_comes_back(tmp_path, rows):
     header, *cells = [["rain", *row, "wet"] for row in rows]
     header = ["rain", *(f"{k} {name}" for k, name in enumerate(header[1:-1])), "wet"]
@@ -606,3 +608,40 @@ def test_a_summary_is_plain_for_json():
     assert (facts["extra"], facts["absent"]) == (["id", "when"], [])
     full = impute(WET, {"rain": ["no"], "wet": ["0"]}).to_dict()
     assert (full["n_imputed"], full["mean_probability"]) == (0, None)
+
+
+# --- long tables ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fill_empty_rows", [True, False])
+@pytest.mark.parametrize("method", ["mpe", "marginal"])
+def test_filling_some_rows_after_the_other_changes_nothing(
+    method, fill_empty_rows, monkeypatch
+):
+    network = bm.load_network("asia")
+    hidden = bm.hide_mcar(network.sample(90, seed=1), 0.3, seed=1).data
+    codes = hidden.codes.copy(order="F")
+    codes[[3, 50]] = MISSING
+    frame = hidden.with_codes(codes).to_table()
+    table = {"id": [f"r{k}" for k in range(90)], **frame}
+    whole = bm.impute(network, table, method=method, fill_empty_rows=fill_empty_rows)
+    monkeypatch.setattr(sys.modules["bayesmend.inference.impute"], "_ROWS_AT_ONCE", 17)
+    parts = bm.impute(network, table, method=method, fill_empty_rows=fill_empty_rows)
+    assert parts.to_table() == whole.to_table()
+    assert list(parts.cells) == list(whole.cells)
+    assert parts.n_empty_rows == whole.n_empty_rows == 2
+
+
+def test_an_impossible_row_of_a_long_table_is_named_by_its_number(monkeypatch):
+    network = bm.Network(
+        bm.Dag.from_arcs(["a", "b", "c"], [("a", "b")]),
+        ((0, 1),) * 3,
+        ([[0.5, 0.5]], [[1.0, 0.0], [0.0, 1.0]], [[0.5, 0.5]]),
+    )
+    rows = {"a": [0] * 9, "b": [0] * 7 + [1, 0], "c": [None] * 9}
+    with pytest.raises(InferenceError) as whole:
+        bm.impute(network, rows)
+    monkeypatch.setattr(sys.modules["bayesmend.inference.impute"], "_ROWS_AT_ONCE", 2)
+    with pytest.raises(InferenceError) as parts:
+        bm.impute(network, rows)
+    assert str(parts.value) == str(whole.value)

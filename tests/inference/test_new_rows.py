@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 import bayesmend as bm
 from bayesmend.data import MISSING
@@ -272,7 +273,7 @@ def test_labels_are_normalised_as_those_of_the_training_data():
 # Rows in which nothing is observed.
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.lists(st.booleans(), min_size=3, max_size=12), st.booleans())
 def test_rows_without_any_cell_stay_missing_unless_asked(empty, fill):
     table = {

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy.stats import chisquare
 from support import oracle
+from support.examples import examples
 from support.networks import empty_rows, grid, plain, possible, table
 from support.shared import DATA
 from support.strategies import MISSING, networks_with_holes
@@ -64,7 +65,7 @@ def test_marginals_are_those_of_the_joint_table(case):
 
 
 @given(networks_with_holes())
-@settings(max_examples=40)
+@examples(40)
 def test_fewer_targets_give_the_same_marginals(case):
     network, rows = case
     data = table(network, possible(network, rows))
@@ -76,7 +77,7 @@ def test_fewer_targets_give_the_same_marginals(case):
 
 
 @given(networks_with_holes())
-@settings(max_examples=40)
+@examples(40)
 def test_confidence_is_the_marginal_of_the_state_chosen(case):
     network, rows = case
     data = table(network, possible(network, rows))
@@ -92,7 +93,7 @@ def test_confidence_is_the_marginal_of_the_state_chosen(case):
 
 
 @given(networks_with_holes())
-@settings(max_examples=40)
+@examples(40)
 def test_a_row_is_an_error_when_it_has_holes_and_no_probability(case):
     network, rows = case
     for row in rows:
@@ -107,7 +108,7 @@ def test_a_row_is_an_error_when_it_has_holes_and_no_probability(case):
 
 
 @given(networks_with_holes(max_vars=4, max_rows=1))
-@settings(max_examples=40)
+@examples(40)
 def test_draws_are_possible_and_keep_what_is_observed(case):
     network, rows = case
     data = table(network, possible(network, rows))

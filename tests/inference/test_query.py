@@ -6,9 +6,10 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 from support import oracle
+from support.examples import examples
 from support.networks import chains, grid, plain
 from support.shared import ROOT
 from support.strategies import networks_with_holes
@@ -51,7 +52,7 @@ def test_an_answer_is_that_of_the_joint_table(case, random):
 
 
 @given(networks_with_holes(max_vars=5, max_rows=1))
-@settings(max_examples=20, suppress_health_check=[HealthCheck.filter_too_much])
+@examples(20, suppress_health_check=[HealthCheck.filter_too_much])
 def test_the_conflict_named_is_impossible_and_no_smaller_one_is(case):
     network, (row,) = case
     assume(oracle.evidence_probability(*plain(network), row) == 0)
@@ -298,6 +299,7 @@ def test_a_joint_table_takes_no_more_memory_than_allowed(n_chains):
         bm.query(chains(22, n_chains), joint=True, max_memory=0.98 * allowed)
 
 
+@pytest.mark.slow
 def test_few_targets_of_a_wide_grid_are_answered():
     network = grid(30)
     answer = bm.query(network, "g1_1", given={"g0_0": 0})

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support import oracle
+from support.examples import examples
 from support.networks import Case, flat, plain, table
 
 import bayesmend as bm
@@ -49,7 +50,7 @@ def case(seed, n_hidden=8):
 @given(st.integers(0, 2**32))
 @example(60)
 @example(246)
-@settings(max_examples=15)
+@examples(15)
 def test_answers_are_those_of_logarithms(seed):
     network, row, logs = case(seed)
     data = table(network, [row])
@@ -68,7 +69,7 @@ def test_answers_are_those_of_logarithms(seed):
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=15)
+@examples(15)
 def test_the_best_completion_is_that_of_logarithms(seed):
     network, row, logs = case(seed)
     found = bm.most_probable(network, table(network, [row]))
@@ -79,7 +80,7 @@ def test_the_best_completion_is_that_of_logarithms(seed):
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=8)
+@examples(8)
 def test_the_joint_distribution_is_that_of_logarithms(seed):
     network, row, logs = case(seed)
     total = oracle.log_sum(logs.values())
@@ -96,7 +97,7 @@ def test_the_joint_distribution_is_that_of_logarithms(seed):
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=8)
+@examples(8)
 def test_draws_are_as_frequent_as_by_logarithms(seed):
     network, row, logs = case(seed)
     total = oracle.log_sum(logs.values())

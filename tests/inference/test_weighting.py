@@ -5,10 +5,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 from support import oracle
+from support.examples import examples
 from support.networks import empty_rows, grid, plain, table
 from support.strategies import MISSING, networks_with_holes
 from support.timing import ctrl_c_after
@@ -32,7 +33,7 @@ def weigh(network, rows, n_samples, seed, n_threads=1):
 
 
 @given(networks_with_holes(max_vars=5, max_rows=3), st.integers(0, 2**64 - 1))
-@settings(max_examples=40)
+@examples(40)
 def test_sums_match_the_twin(case, seed):
     network, rows = case
     n_samples = 7
@@ -70,7 +71,7 @@ def test_sums_match_the_twin(case, seed):
 
 
 @given(networks_with_holes(max_vars=5, max_rows=2))
-@settings(max_examples=30)
+@examples(30)
 def test_estimates_come_near_the_exact_answer(case):
     network, rows = case
     rows = [r for r in rows if oracle.evidence_probability(*plain(network), r) > 0.02]
@@ -132,7 +133,7 @@ def test_a_joint_estimate_is_as_near_the_exact_joint_as_it_says(seed):
 
 
 @given(networks_with_holes(max_vars=5, max_rows=1), st.integers(0, 2**32), st.randoms())
-@settings(max_examples=20)
+@examples(20)
 def test_a_joint_estimate_matches_the_twin(case, seed, random):
     network, (row,) = case
     targets = [v for v, code in enumerate(row) if code is None]

@@ -42,7 +42,7 @@ LOCAL, HEURISTIC = Certificate.LOCAL, Certificate.HEURISTIC
 # A name, the table, options, and which certificates and reasons to stop may come of it.
 CASES = {
     "auto, proof": (lambda: asia(80, 0.02), {}, {OPTIMAL}, {NOTHING}),
-    "auto, no proof": (lambda: asia(500, 0.04), {}, {LOCAL}, {NOTHING}),
+    "auto, no proof": (lambda: asia(700, 0.045), {}, {LOCAL}, {NOTHING}),
     "auto, gap": (lambda: asia(300, 0.03), {"gap": 30.0}, {BOUNDED}, {NOTHING}),
     "auto, many cells": (lambda: asia(300, 0.2), {}, {HEURISTIC}, {NOTHING}),
     "ensemble, time": (

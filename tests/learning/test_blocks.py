@@ -26,7 +26,13 @@ def consistency(method, variant, seed, **options):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "exact" else [])
+        for name in METHODS
+    ],
+)
 def test_a_block_goes_with_the_rest_of_its_rows(method, variant, seed):
     assert consistency(method, variant, seed) >= 0.99
 
@@ -55,6 +61,7 @@ def test_the_score_pays_for_what_nobody_has_seen():
 
 @pytest.mark.filterwarnings("ignore::bayesmend.errors.ReadingWarning")
 @pytest.mark.parametrize("method", ["auto", "local", "em", "em-hard"])
+@pytest.mark.slow
 def test_a_number_asked_in_one_wave_goes_with_the_number_that_is_known(method):
     """Ages in years and in months, both cut into intervals by themselves."""
     rng = np.random.default_rng(1)

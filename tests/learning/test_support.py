@@ -5,9 +5,10 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support import oracle
+from support.examples import examples
 from support.networks import random_case
 from support.strategies import MISSING
 
@@ -51,7 +52,7 @@ def test_support_is_what_whole_rows_show(seed):
             assert network.support[child][place, state] == (cell in shown)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(SEEDS)
 def test_unseen_configurations_take_what_fewer_parents_say(seed):
     case = random_case(seed)
@@ -128,7 +129,9 @@ def test_cells_are_filled_from_the_shrunk_network(method):
     assert (completed[is_settled, 1] == completed[is_settled, 2]).all()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method", [*METHODS[:-1], pytest.param(METHODS[-1], marks=pytest.mark.slow)]
+)
 def test_a_support_of_zero_switches_all_of_it_off(method):
     result = bm.learn(
         survey(200),

@@ -46,9 +46,11 @@ def result(data):
 
 
 @pytest.fixture(scope="module")
-def shown(asia, data, result):
+def shown(asia, data, result, tmp_path_factory):
     """One of each kind, by the name of its class."""
     complete = result.completed
+    folder = tmp_path_factory.mktemp("files")
+    data.write_csv(folder / "table.csv")
     ensemble = bm.learn_ensemble(data, n_networks=4, seed=1)
     given = {"smoke": "yes"}
     values = [
@@ -67,6 +69,7 @@ def shown(asia, data, result):
         ensemble.arc_probabilities(),
         bm.query(asia, ["lung", "bronc"], given=given, joint=True),
         bm.impute(asia, data),
+        bm.inference.impute_files(asia, folder / "table.csv", folder / "filled.csv"),
         bm.learn_structure(complete),
         bm.structure.structure_posterior(complete, seed=1),
         bm.bootstrap(data, n=3, method="em", seed=1),

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support import oracle
+from support.examples import examples
 from support.strategies import complete_tables, linked_rows, table_of
 from support.timing import ctrl_c_after, within
 
@@ -41,7 +42,7 @@ def check_against_brute_force(found, rows, card, limit, rule, *, weights=None, *
             assert score == pytest.approx(scores[members], rel=1e-8, abs=1e-7)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     complete_tables(),
     st.sampled_from(KINDS),
@@ -61,7 +62,7 @@ def test_all_candidates_equal_brute_force(table, kind, limit, ess, penalty, prio
     check_against_brute_force(found, rows, card, limit, rule)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(complete_tables(), st.sampled_from(KINDS), st.data())
 def test_weighted_candidates_equal_brute_force(table, kind, draw):
     rows, card = table
@@ -73,7 +74,7 @@ def test_weighted_candidates_equal_brute_force(table, kind, draw):
     check_against_brute_force(found, rows, card, 3, Score(kind), weights=weights)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     complete_tables(min_vars=2),
     st.sampled_from(KINDS),
@@ -105,7 +106,7 @@ def test_constrained_candidates_equal_brute_force(table, kind, method, draw):
     )
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(complete_tables(), st.sampled_from(KINDS), st.integers(0, 4))
 def test_promising_candidates_with_a_large_budget_are_all(table, kind, limit):
     data = table_of(*table)

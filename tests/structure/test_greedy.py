@@ -1,21 +1,26 @@
 """Hill climbing on the data: scores, rules, starts and limits."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support import oracle
+from support.examples import examples
 from support.strategies import complete_tables, linked_rows, table_of
 from support.timing import ctrl_c_after, within
 
 from bayesmend import Constraints, Dag, Score, dag_score, load_network
 from bayesmend.errors import DataError, ParameterError
+from bayesmend.score import Families, FamilyScorer
 from bayesmend.structure import climb, greedy
+from bayesmend.structure.promising import Promising
 
 KINDS = ("bdeu", "k2", "bic", "aic", "qnml", "loglik")
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(complete_tables(), st.sampled_from(KINDS), st.integers(0, 4))
 def test_the_score_is_that_of_the_dag_within_the_limit(table, kind, limit):
     data = table_of(*table)
@@ -26,7 +31,7 @@ def test_the_score_is_that_of_the_dag_within_the_limit(table, kind, limit):
     assert found.bound == np.inf
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(complete_tables(max_vars=4), st.sampled_from(KINDS))
 def test_no_dag_one_change_away_is_better(table, kind):
     rows, card = table
@@ -46,7 +51,7 @@ def test_no_dag_one_change_away_is_better(table, kind):
             assert score <= found.score + 1e-6
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(st.data())
 def test_constraints_hold_through_restarts(draw):
     n = 6
@@ -83,7 +88,7 @@ def test_the_tabu_list_is_never_worse_than_none():
     assert climb(data, restarts=0).score >= plain.score - 1e-9
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(0, 10**6))
 def test_the_answer_is_no_worse_than_the_start(seed):
     card = [2, 3, 2, 2, 3]
@@ -123,6 +128,46 @@ def test_weights_count_rows_again():
     twice = climb(table_of(np.repeat(rows, 2, axis=0), card), seed=1)
     weighted = climb(table_of(rows, card, np.full(60, 2.0)), seed=1)
     assert weighted.score == pytest.approx(twice.score)
+
+
+@examples(40)
+@given(complete_tables(max_vars=6), st.sampled_from(["bdeu", "bic"]))
+def test_what_would_gain_the_most_is_noted(table, kind):
+    data = table_of(*table)
+    n = data.n_vars
+    rules = Constraints().rules(data.names, max_parents=2)
+    scorer = FamilyScorer(data, score=kind, constraints=rules)
+    lists = Promising.none(n)
+    with mock.patch.object(greedy, "MOST_NOTED", 2):
+        found = greedy.climb_from(scorer, rules, restarts=1, seed=1, promising=lists)
+    for child, parents in enumerate(found.dag.parents):
+        others = [p for p in range(n) if p != child and p not in parents]
+        if len(parents) == 2 or not others:
+            continue
+        pairs = [(child, sorted([*parents, p])) for p in others]
+        scores = scorer.families(Families.from_pairs(pairs))
+        noted = lists.mask[child, others]
+        assert noted.sum() >= min(2, len(others))
+        least = np.sort(scores)[::-1][:2].min()
+        assert (scores[~noted] <= least + 1e-9).all()
+    assert not lists.mask.diagonal().any()
+    assert (Promising.told(lists.packed(), n).mask == lists.mask).all()
+
+
+@pytest.mark.parametrize("kind", ["bdeu", "bds"])
+def test_threads_that_look_ahead_change_nothing(kind):
+    card = [2, 3, 3, 2] * 10
+    data = table_of(linked_rows(card, 6000, seed=5), card)
+    rules = Constraints().rules(data.names, max_parents=3)
+    answers = []
+    for n_threads in (1, 2, 5):
+        scorer = FamilyScorer(data, score=kind, constraints=rules, n_threads=n_threads)
+        lists = Promising.none(data.n_vars)
+        found = greedy.climb_from(scorer, rules, restarts=2, seed=1, promising=lists)
+        changes = found.detail["changes"]
+        noted = lists.packed().tolist()
+        answers.append((found.dag.parents, found.score, changes, noted))
+    assert answers[0] == answers[1] == answers[2]
 
 
 @pytest.mark.parametrize("limit", [0.001, 0.2])

@@ -9,9 +9,11 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from pyscipopt import SCIP_RESULT
 from support import oracle
+from support.examples import examples
 from support.strategies import candidate_lists
 from support.timing import within
 
@@ -19,8 +21,9 @@ from bayesmend import _core
 from bayesmend.errors import ParameterError
 from bayesmend.formats.jkl import write_jkl
 from bayesmend.graph.dag import Dag
-from bayesmend.structure import scip, solve_ilp
+from bayesmend.structure import branching, scip, solve_ilp, solve_subsets
 from bayesmend.structure.parents import ParentSets
+from bayesmend.structure.problem import Problem
 
 
 def parent_sets(lists):
@@ -50,7 +53,7 @@ def check(solution, sets):
 
 
 @given(candidate_lists())
-@settings(max_examples=60)
+@examples(60)
 def test_the_optimum_is_the_best_of_all_dags(lists):
     sets = parent_sets(lists)
     solution = check(solve_ilp(sets, seed=0), sets)
@@ -59,7 +62,7 @@ def test_the_optimum_is_the_best_of_all_dags(lists):
 
 
 @given(candidate_lists(whole=False, min_vars=2))
-@settings(max_examples=60)
+@examples(60)
 def test_without_empty_sets_an_optimum_or_an_error(lists):
     assume(all(lists))
     sets, best = parent_sets(lists), oracle.best_total(lists)
@@ -71,7 +74,7 @@ def test_without_empty_sets_an_optimum_or_an_error(lists):
 
 
 @given(st.integers(0, 50), st.permutations(range(5)))
-@settings(max_examples=15)
+@examples(15)
 def test_relabelled_variables_give_the_relabelled_optimum(seed, order):
     lists = hard_lists(5, seed, 6)
     place = {v: k for k, v in enumerate(order)}
@@ -167,6 +170,7 @@ def test_sets_with_hundreds_of_members():
     assert solution.score == -3.5 - (n - 1)
 
 
+@pytest.mark.slow
 def test_of_variables_that_all_want_each_other_one_gets_its_wish():
     n = 60
     lists = [[(-1.0, [v for v in range(n) if v != i]), (-3.0, ())] for i in range(n)]
@@ -313,7 +317,7 @@ def weighted_candidates(draw):
     return lists, [[p / sum(row) for p in row] for row in parts]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(weighted_candidates())
 def test_separation_finds_the_most_violated_cluster(case):
     lists, weights = case
@@ -326,7 +330,7 @@ def test_separation_finds_the_most_violated_cluster(case):
     assert max(values, default=0.0) == pytest.approx(worst if worst >= 1e-4 else 0.0)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(weighted_candidates(), st.integers(0, 3))
 def test_rounding_gives_an_acyclic_choice(case, kicks):
     lists, weights = case
@@ -345,3 +349,102 @@ def test_rounding_gives_an_acyclic_choice(case, kicks):
     assert oracle.is_acyclic(sets.n_vars, arcs)
     for i, c in enumerate(chosen):
         assert sets.offsets[i] <= c < sets.offsets[i + 1]
+
+
+@examples(30)
+@given(st.integers(4, 5), st.integers(0, 10**6))
+def test_each_split_cuts_off_the_relaxation_and_no_acyclic_choice(n_vars, seed):
+    problem = Problem.from_parent_sets(parent_sets(hard_lists(n_vars, seed, 4)))
+    random = np.random.default_rng(seed)
+    sizes = np.diff(problem.offsets).tolist()
+    weights = np.concatenate([random.dirichlet(np.full(k, 0.5)) for k in sizes])
+    arcs = branching.Arcs(problem)
+    rows = itertools.pairwise(problem.member_offsets.tolist())
+    members = [problem.members[a:b].tolist() for a, b in rows]
+    acyclic = [
+        choice
+        for choice in itertools.product(
+            *[range(a, b) for a, b in itertools.pairwise(problem.offsets.tolist())]
+        )
+        if oracle.is_acyclic(n_vars, oracle.arcs_of(members[c] for c in choice))
+    ]
+    splits = arcs.splits(weights)
+    assert splits
+    for split in splits:
+        sides = arcs.sides(split)
+        for out, removed in zip(sides, split.removed, strict=True):
+            assert weights[out].sum() >= removed - 1e-9 > 0
+        out = [set(side.tolist()) for side in sides]
+        assert all(any(map(set(choice).isdisjoint, out)) for choice in acyclic)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_tree_of_splits_ends_with_the_optimum_of_the_dynamic_programme(
+    seed, monkeypatch
+):
+    splits = []
+    choose = branching.ArcBranching._choose
+
+    def noted(self, offered):
+        splits.append(choose(self, offered))
+        return splits[-1]
+
+    monkeypatch.setattr(branching.ArcBranching, "_choose", noted)
+    # Without cutting planes the relaxation is weak, and the tree has some nodes.
+    nothing = SCIP_RESULT.DIDNOTFIND
+    monkeypatch.setattr(scip.Acyclicity, "_separate", lambda _: nothing)
+    lists = hard_lists(8, seed, 15)
+    solution = solve_ilp(parent_sets(lists), seed=0)
+    assert splits
+    assert solution.detail["n_nodes"] > 1
+    best = oracle.best_total_by_subsets(lists)
+    assert (solution.status, solution.score) == ("optimal", pytest.approx(best))
+
+
+@pytest.fixture
+def inner(monkeypatch):
+    """Search among what the relaxation uses from the first round on, and count it."""
+    monkeypatch.setattr(scip, "INNER_AFTER", 1)
+    monkeypatch.setattr(scip, "INNER_GAP", 0.0)
+    # Without other local search there is something left to find.
+    monkeypatch.setattr(scip.Acyclicity, "_round", lambda *_: None)
+    found, search = [], scip.Acyclicity._search_inside
+
+    def counted(self, weights):
+        before = self.best_loss
+        search(self, weights)
+        found.append(before - self.best_loss)
+
+    monkeypatch.setattr(scip.Acyclicity, "_search_inside", counted)
+    return found
+
+
+def test_a_search_among_what_the_relaxation_uses_finds_better_choices(inner):
+    sets = parent_sets(hard_lists(14, 1))
+    empty = sets.choice_of(Dag(sets.names, ((),) * 14))
+    problem = Problem.from_parent_sets(sets)
+    incumbent = np.flatnonzero(np.isin(problem.numbers, empty)).astype(np.int32)
+    limits = scip.Limits(math.inf, 5e-7, None)
+    outcome = scip.minimise(problem, incumbent, limits, seed=0, report=None)
+    best = solve_subsets(sets)
+    assert max(inner) > 0
+    assert min(inner) >= 0
+    chosen = problem.numbers[outcome.chosen]
+    assert math.fsum(sets.scores[chosen]) == pytest.approx(best.score, abs=1e-6)
+    assert outcome.loss_bound == pytest.approx(problem.loss_of(outcome.chosen))
+
+
+def test_ctrl_c_inside_the_inner_search_ends_all(inner, monkeypatch):
+    sets, calls = parent_sets(hard_lists(14, 1)), []
+    separate = scip.Acyclicity._separate
+
+    def interrupted(self):
+        calls.append(self.limits.is_inner)
+        if self.limits.is_inner:
+            signal.raise_signal(signal.SIGINT)
+        return separate(self)
+
+    monkeypatch.setattr(scip.Acyclicity, "_separate", interrupted)
+    solution = check(solve_ilp(sets, seed=0), sets)
+    assert solution.stopped == "interrupt"
+    assert len(calls) <= 4

@@ -4,9 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support import oracle
+from support.examples import examples
 from support.strategies import complete_tables, linked_rows, table_of
 from support.timing import ctrl_c_after, within
 
@@ -27,7 +28,7 @@ def asia():
     return load_network("asia").sample(500, seed=1)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     complete_tables(max_vars=4, min_rows=1, max_rows=25),
     st.sampled_from(KINDS),
@@ -62,7 +63,7 @@ def test_exact_solvers_agree_with_all_dags(table, kind, solver, limit):
     ],
     ids=ids,
 )
-@settings(max_examples=12)
+@examples(12)
 @given(draw=st.data())
 def test_constraints_hold_in_every_result(solver, draw):
     n = 5

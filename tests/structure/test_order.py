@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support import oracle
+from support.examples import examples
 from support.strategies import candidate_lists, random_lists
 from support.timing import ctrl_c_on_progress, within
 
@@ -17,7 +18,7 @@ def sets_of(lists):
     return ParentSets.from_lists([f"v{i}" for i in range(len(lists))], lists)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(candidate_lists(max_vars=5, max_sets=3), st.integers(0, 100))
 def test_small_instances_are_solved(lists, seed):
     solution = solve_order(sets_of(lists), seed=seed)

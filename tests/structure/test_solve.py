@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support import oracle
+from support.examples import examples
 from support.strategies import candidate_lists, random_lists
 from support.timing import ctrl_c_after, ctrl_c_on_progress, within
 
@@ -45,7 +46,7 @@ def sets_of(lists):
 
 
 @pytest.mark.parametrize("solver", EVERY, ids=ids)
-@settings(max_examples=40)
+@examples(40)
 @given(lists=candidate_lists(max_vars=4, max_sets=4), seed=st.integers(0, 9))
 def test_the_best_choice_is_found(solver, lists, seed):
     sets = sets_of(lists)
@@ -59,7 +60,7 @@ def test_the_best_choice_is_found(solver, lists, seed):
 
 
 @pytest.mark.parametrize("solver", EXACT)
-@settings(max_examples=20)
+@examples(20)
 @given(lists=candidate_lists(max_vars=4, max_sets=4))
 def test_an_exact_solver_proves_its_answer(solver, lists):
     found = solve(sets_of(lists), solver=solver)

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from support import oracle
+from support.examples import examples
 from support.strategies import candidate_lists, random_lists
 from support.timing import ctrl_c_after, within
 
@@ -34,7 +35,7 @@ def all_families(n, seed, *, levels=None):
     ]
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(candidate_lists(max_vars=5, max_sets=3))
 def test_the_score_is_the_best_of_all_choices(lists):
     solution = solve_subsets(sets_of(lists))
@@ -51,7 +52,7 @@ def test_the_score_is_the_best_of_all_dags(n_vars):
     assert solve_subsets(sets_of(lists)).score == pytest.approx(best)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(candidate_lists(max_vars=4, max_sets=4))
 def test_best_through_is_the_best_choice_with_each_candidate(lists):
     sets = sets_of(lists)

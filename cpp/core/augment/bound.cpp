@@ -25,6 +25,20 @@ BAYESMEND_WIDE void maximise_out(const double* values, const double* prices, std
   }
 }
 
+// The best prices of splits of m + 1 patterns from those of m, by rank; both may be the same.
+void add_member(const Splits& splits, std::uint32_t m, const double* own, const double* before,
+                double* after) {
+  const std::uint32_t n_before = splits.size(m);
+  for (std::uint32_t s = splits.size(m + 1); s-- > 0;) {
+    double value = s < n_before ? before[s] + own[0] : kMinusInfinity;
+    // One with less has a lower rank, which is not overwritten yet.
+    for (std::uint32_t t = 1; t < splits.n_places(); ++t)
+      if (const auto without = splits.without(t)[s]; without != Splits::kNone)
+        value = std::max(value, before[without] + own[t]);
+    after[s] = value;
+  }
+}
+
 }  // namespace
 
 Prices::Prices(const AugmentProblem& problem)
@@ -35,6 +49,9 @@ Prices::Prices(const AugmentProblem& problem)
 }
 
 void Prices::settle() {
+  // The sum has no room for digits below the grid.
+  constexpr double kFirstDigit = 1.5 * 0x1p52 * kGrid;
+  for (double& price : values_) price = (price + kFirstDigit) - kFirstDigit;
   std::fill(earned_.begin(), earned_.end(), 0.0);
   for (std::size_t c = 0; c < n_vars_; ++c)
     for (std::size_t e = 0; e < earned_.size(); ++e) earned_[e] += values_[c * earned_.size() + e];
@@ -44,17 +61,19 @@ void FamilyBound::clear() {
   units_.clear();
   shapes_.clear();
   cells_.clear();
+  decided_.clear();
   blocks_.clear();
   values_.clear();
 }
 
 void FamilyBound::build(const AugmentProblem& problem, const Family& family,
-                        const Completion& fixed, bool merge, std::size_t max_entries) {
+                        const Completion& fixed, bool merge, std::size_t max_entries,
+                        Scratch& scratch) {
   const auto base = problem.base_counts(family);
   counts_.assign(base.begin(), base.end());
   clear();
   is_exact_ = true;
-  collect_units(problem, family, fixed, merge);
+  collect_units(problem, family, fixed, merge, max_entries);
   constant_ = problem.score_counts(family, counts_);
   decided_terms_ = problem.decided_terms(family.child, fixed);
   if (units_.empty()) return;
@@ -79,17 +98,17 @@ void FamilyBound::build(const AugmentProblem& problem, const Family& family,
     }
     if (!starts_component_[block.first_unit]) is_exact_ = false;
     values_.resize(block.first_value + block.n_values);
-    fill_block(family, block, 0, 0.0, 0);
+    fill_block(family, block, 0, 0.0, 0, scratch.splits);
     blocks_.push_back(block);
     if (u == units_.size() || starts_component_[u]) continue;
     for (const auto& unit : units(block))
-      for (std::size_t t = 0; t < unit.n_targets(); ++t)
+      for (std::size_t t = 0; t < unit.n_targets; ++t)
         earlier_[target(unit, t)] += unit.weight * unit.n_members;
   }
 }
 
 void FamilyBound::collect_units(const AugmentProblem& problem, const Family& family,
-                                const Completion& fixed, bool merge) {
+                                const Completion& fixed, bool merge, std::size_t max_states) {
   std::vector<Member> members;
   std::vector<std::uint32_t> cells;
   for (const auto& item : problem.items(family)) {
@@ -99,30 +118,35 @@ void FamilyBound::collect_units(const AugmentProblem& problem, const Family& fam
       counts_[unit.offset] += unit.weight;
       continue;
     }
-    unit.by_count = !merge && unit.n_holes == 1 && unit.n_states == 2;
     if (merge && problem.has_terms())
       for (auto cell = first_cell; cell < cells.size(); ++cell)
         if (problem.cells()[cells[cell]].variable == family.child)
           unit.terms = problem.terms_of(cells[cell]);
-    std::size_t number = units_.size();
-    if (merge || unit.by_count)
-      for (number = 0; number < units_.size(); ++number)
-        if (is_alike(units_[number], unit, family.child_card) &&
-            (merge || units_[number].weight == unit.weight))
-          break;
+    // Of two targets a unit takes all patterns: there are few ways to split them.
+    const auto has_room = [&](const Unit& other) {
+      return other.weight == unit.weight &&
+             (unit.n_targets <= 2 ||
+              Splits::count(unit.n_targets, other.n_members + 1, max_states + 1) <= max_states);
+    };
+    std::size_t number = 0;
+    while (number < units_.size() && !(is_alike(units_[number], unit, family.child_card) &&
+                                       (merge || has_room(units_[number]))))
+      ++number;
     if (number == units_.size()) {
       units_.push_back(unit);
     } else {
       shapes_.resize(unit.first_shape);
-      if (merge) {
+      if (merge)
         units_[number].weight += unit.weight;
-      } else {
+      else
         ++units_[number].n_members;
-        ++units_[number].n_states;
-      }
     }
     members.push_back({number, first_cell});
   }
+  for (auto& unit : units_)
+    if (unit.n_members > 1)
+      unit.n_states = static_cast<std::uint32_t>(
+          Splits::count(unit.n_targets, unit.n_members, std::numeric_limits<std::size_t>::max()));
   if (!merge) list_cells(std::move(members), cells);
 }
 
@@ -135,8 +159,8 @@ FamilyBound::Unit FamilyBound::make_unit(const AugmentProblem& problem,
             .n_holes = 0,
             .first_cell = 0,
             .n_members = 1,
+            .n_targets = 1,
             .n_states = 1,
-            .by_count = false,
             .terms = nullptr};
   for (const auto& hole : problem.holes(item)) {
     if (fixed[hole.cell] != AugmentProblem::kFree) {
@@ -147,8 +171,9 @@ FamilyBound::Unit FamilyBound::make_unit(const AugmentProblem& problem,
     shapes_.push_back({hole.stride, card});
     cells.push_back(hole.cell);
     ++unit.n_holes;
-    unit.n_states *= card;
+    unit.n_targets *= card;
   }
+  unit.n_states = unit.n_targets;
   return unit;
 }
 
@@ -158,8 +183,7 @@ bool FamilyBound::is_alike(const Unit& a, const Unit& b, std::uint32_t child_car
   const auto shapes = [&](const Unit& unit) {
     return std::span(shapes_).subspan(unit.first_shape, unit.n_holes);
   };
-  return a.offset == b.offset && a.by_count == b.by_count &&
-         std::ranges::equal(shapes(a), shapes(b)) &&
+  return a.offset == b.offset && std::ranges::equal(shapes(a), shapes(b)) &&
          (a.terms == b.terms || (a.terms != nullptr && b.terms != nullptr &&
                                  std::equal(a.terms, a.terms + child_card, b.terms)));
 }
@@ -174,6 +198,7 @@ void FamilyBound::list_cells(std::vector<Member> members, std::span<const std::u
     const auto own = cells.subspan(members[m].first_cell, unit.n_holes);
     cells_.insert(cells_.end(), own.begin(), own.end());
   }
+  decided_.assign(cells_.size(), AugmentProblem::kFree);
 }
 
 std::uint32_t FamilyBound::target(const Unit& unit, std::size_t joint_value) const {
@@ -193,7 +218,7 @@ void FamilyBound::order_by_component(const Family& family) {
     return target(unit, t) / family.child_card;
   };
   for (const auto& unit : units_)
-    for (std::size_t t = 1; t < unit.n_targets(); ++t)
+    for (std::size_t t = 1; t < unit.n_targets; ++t)
       components_.join(config(unit, 0), config(unit, t));
   std::vector<std::pair<std::uint32_t, std::uint32_t>> order(units_.size());
   for (std::uint32_t u = 0; u < units_.size(); ++u)
@@ -226,27 +251,44 @@ void FamilyBound::take_back(const Family& family, std::uint32_t cell, std::uint3
 
 // Unit after unit, by the chain rule; counts_ and configs_ hold what has been placed.
 void FamilyBound::fill_block(const Family& family, const Block& block, std::size_t unit_number,
-                             double value, std::size_t index) {
+                             double value, std::size_t index, SplitTables& splits) {
   if (unit_number == block.n_units) {
     values_[block.first_value + index] = value;
     return;
   }
   const Unit unit = units_[block.first_unit + unit_number];
+  const auto go_on = [&](double gain, std::size_t state) {
+    fill_block(family, block, unit_number + 1, value + gain, index * unit.n_states + state, splits);
+  };
+  if (unit.n_members == 1) {
+    for (std::uint32_t s = 0; s < unit.n_states; ++s) {
+      const std::uint32_t cell = target(unit, s);
+      double gain = place(family, cell, unit.weight);
+      if (unit.terms != nullptr) gain += unit.weight * unit.terms[cell % family.child_card];
+      go_on(gain, s);
+      take_back(family, cell, unit.weight);
+    }
+    return;
+  }
+  std::vector<std::uint32_t> cells, weights(unit.n_targets);
+  for (std::uint32_t t = 0; t < unit.n_targets; ++t) cells.push_back(target(unit, t));
   for (std::uint32_t s = 0; s < unit.n_states; ++s) {
-    const std::uint32_t cell = target(unit, unit.by_count ? 1 : s);
-    const std::uint32_t rest = unit.by_count ? unit.offset : cell;
-    const std::uint32_t weight = unit.by_count ? s * unit.weight : unit.weight;
-    const std::uint32_t rest_weight = unit.by_count ? (unit.n_members - s) * unit.weight : 0;
-    double gain = place(family, cell, weight) + place(family, rest, rest_weight);
-    if (unit.terms != nullptr) gain += weight * unit.terms[cell % family.child_card];
-    fill_block(family, block, unit_number + 1, value + gain, index * unit.n_states + s);
-    take_back(family, cell, weight);
-    take_back(family, rest, rest_weight);
+    weights[0] = unit.n_members * unit.weight;
+    // Asked for again each time: units that follow may have made a longer one.
+    const auto moved = splits.of(unit.n_targets, unit.n_members).moved(s);
+    for (std::uint32_t t = 1; t < unit.n_targets; ++t) {
+      weights[t] = moved[t - 1] * unit.weight;
+      weights[0] -= weights[t];
+    }
+    double gain = 0.0;
+    for (std::uint32_t t = 0; t < unit.n_targets; ++t) gain += place(family, cells[t], weights[t]);
+    go_on(gain, s);
+    for (std::uint32_t t = 0; t < unit.n_targets; ++t) take_back(family, cells[t], weights[t]);
   }
 }
 
 void FamilyBound::restrict(const AugmentProblem& problem, const Family& family,
-                           const FamilyBound& other, const Completion& fixed) {
+                           const FamilyBound& other, const Completion& fixed, Scratch& scratch) {
   constant_ = other.constant_;
   decided_terms_ = problem.decided_terms(family.child, fixed);
   is_exact_ = other.is_exact_;
@@ -261,19 +303,11 @@ void FamilyBound::restrict(const AugmentProblem& problem, const Family& family,
     for (const auto& old : other.units(old_block)) {
       auto& states = kept.emplace_back();
       Unit unit = old;
-      unit.first_shape = static_cast<std::uint32_t>(shapes_.size());
-      unit.first_cell = static_cast<std::uint32_t>(cells_.size());
-      if (old.by_count)
-        restrict_counted(other, old, fixed, unit, states);
-      else
-        restrict_joint(other, old, fixed, unit, states);
+      restrict_unit(other, old, fixed, unit, states, scratch.splits);
       unit.n_states = static_cast<std::uint32_t>(states.size());
       block.n_values *= states.size();
       // A unit without free cells has one state: it stays in the table, not in the list.
-      if (unit.n_members == 0) {
-        shapes_.resize(unit.first_shape);
-        continue;
-      }
+      if (unit.n_members == 0) continue;
       ++block.n_units;
       units_.push_back(unit);
     }
@@ -287,42 +321,83 @@ void FamilyBound::restrict(const AugmentProblem& problem, const Family& family,
   }
 }
 
-void FamilyBound::restrict_counted(const FamilyBound& other, const Unit& old,
-                                   const Completion& fixed, Unit& unit,
-                                   std::vector<std::uint32_t>& kept) {
-  std::uint32_t n_fixed[2] = {0, 0};
-  for (const auto cell : std::span(other.cells_).subspan(old.first_cell, old.n_members)) {
-    if (fixed[cell] == AugmentProblem::kFree)
+void FamilyBound::restrict_unit(const FamilyBound& other, const Unit& old, const Completion& fixed,
+                                Unit& unit, std::vector<std::uint32_t>& kept, SplitTables& splits) {
+  const auto shapes = std::span(other.shapes_).subspan(old.first_shape, old.n_holes);
+  unit.first_shape = static_cast<std::uint32_t>(shapes_.size());
+  unit.first_cell = static_cast<std::uint32_t>(cells_.size());
+  unit.n_members = 0;
+  std::vector<std::uint32_t> n_decided(old.n_targets, 0);  // by target
+  for (std::size_t m = 0; m < old.n_members; ++m) {
+    const auto cells =
+        std::span(other.cells_).subspan(old.first_cell + m * old.n_holes, old.n_holes);
+    std::uint32_t target = 0;
+    bool is_decided = true;
+    for (std::size_t h = 0; h < cells.size(); ++h) {
+      is_decided = is_decided && fixed[cells[h]] != AugmentProblem::kFree;
+      target = target * shapes[h].card + fixed[cells[h]];
+    }
+    if (is_decided) {
+      ++n_decided[target];
+      continue;
+    }
+    ++unit.n_members;
+    for (const auto cell : cells) {
       cells_.push_back(cell);
-    else
-      ++n_fixed[fixed[cell]];
+      decided_.push_back(fixed[cell]);
+    }
   }
-  for (std::uint32_t s = n_fixed[1]; s + n_fixed[0] <= old.n_members; ++s) kept.push_back(s);
-  unit.n_members = old.n_members - n_fixed[0] - n_fixed[1];
-  shapes_.push_back(other.shapes_[old.first_shape]);
+  const auto rank = [&](std::span<const std::uint32_t> counts) {
+    if (old.n_members > 1) return splits.of(old.n_targets, old.n_members).rank(counts.subspan(1));
+    return static_cast<std::uint32_t>(std::ranges::find(counts, 1U) - counts.begin());
+  };
+  if (unit.n_members == 0) {
+    kept.push_back(rank(n_decided));
+  } else if (unit.n_members == 1) {
+    restrict_member(old, shapes, unit, [&](std::uint32_t target) {
+      ++n_decided[target];
+      kept.push_back(rank(n_decided));
+      --n_decided[target];
+    });
+  } else {
+    shapes_.insert(shapes_.end(), shapes.begin(), shapes.end());
+    const auto& split = splits.of(old.n_targets, old.n_members);
+    std::vector<std::uint32_t> counts(old.n_targets - 1);
+    for (std::uint32_t r = 0; r < split.size(unit.n_members); ++r) {
+      std::ranges::transform(split.moved(r), std::span(n_decided).subspan(1), counts.begin(),
+                             std::plus<>());
+      kept.push_back(split.rank(counts));
+    }
+  }
 }
 
-void FamilyBound::restrict_joint(const FamilyBound& other, const Unit& old, const Completion& fixed,
-                                 Unit& unit, std::vector<std::uint32_t>& kept) {
+// Leaves the only pattern of a unit its undecided cells; calls act for the targets that it can
+// reach.
+template <class Act>
+void FamilyBound::restrict_member(const Unit& old, std::span<const Shape> shapes, Unit& unit,
+                                  const Act& act) {
+  const std::vector<std::uint32_t> cells(cells_.begin() + unit.first_cell, cells_.end());
+  const Completion decided(decided_.begin() + unit.first_cell, decided_.end());
+  cells_.resize(unit.first_cell);
+  decided_.resize(unit.first_cell);
   unit.n_holes = 0;
-  for (std::uint32_t h = 0; h < old.n_holes; ++h) {
-    const auto cell = other.cells_[old.first_cell + h];
-    if (fixed[cell] != AugmentProblem::kFree) continue;
-    cells_.push_back(cell);
-    shapes_.push_back(other.shapes_[old.first_shape + h]);
+  unit.n_targets = 1;
+  for (std::size_t h = 0; h < cells.size(); ++h) {
+    if (decided[h] != AugmentProblem::kFree) continue;
+    cells_.push_back(cells[h]);
+    decided_.push_back(AugmentProblem::kFree);
+    shapes_.push_back(shapes[h]);
     ++unit.n_holes;
+    unit.n_targets *= shapes[h].card;
   }
-  unit.n_members = unit.n_holes > 0;
-  for (std::uint32_t s = 0; s < old.n_states; ++s) {
-    bool stays = true;
-    std::uint32_t rest = s;
-    for (std::uint32_t h = old.n_holes; h-- > 0;) {
-      const std::uint32_t card = other.shapes_[old.first_shape + h].card;
-      const auto value = fixed[other.cells_[old.first_cell + h]];
-      stays &= value == AugmentProblem::kFree || value == rest % card;
-      rest /= card;
+  for (std::uint32_t t = 0; t < old.n_targets; ++t) {
+    bool is_allowed = true;
+    std::uint32_t rest = t;
+    for (std::size_t h = cells.size(); h-- > 0;) {
+      is_allowed &= decided[h] == AugmentProblem::kFree || decided[h] == rest % shapes[h].card;
+      rest /= shapes[h].card;
     }
-    if (stays) kept.push_back(s);
+    if (is_allowed) act(t);
   }
 }
 
@@ -341,8 +416,9 @@ void FamilyBound::restrict_values(const FamilyBound& other, const Block& old,
 }
 
 bool FamilyBound::sees(const Completion& fixed) const {
-  return std::ranges::any_of(
-      cells_, [&](std::uint32_t cell) { return fixed[cell] != AugmentProblem::kFree; });
+  for (std::size_t c = 0; c < cells_.size(); ++c)
+    if (fixed[cells_[c]] != decided_[c]) return true;
+  return false;
 }
 
 double FamilyBound::maximum() const {
@@ -351,35 +427,68 @@ double FamilyBound::maximum() const {
   return total;
 }
 
-// What each state of a unit earns or pays, into scratch.prices: for a counted unit, by the best
-// choice of members.
+std::pair<double, double> FamilyBound::range() const {
+  double least = is_exact_ ? constant_ : kMinusInfinity, most = constant_;
+  for (const auto& block : blocks_) {
+    const auto [lowest, highest] = std::ranges::minmax(values(block));
+    least += lowest;
+    most += highest;
+  }
+  return {least, most};
+}
+
+// What one pattern of a unit earns or pays at a target; minus infinity where it cannot go.
+double FamilyBound::price(const FamilyPrices& prices, const Unit& unit, std::size_t member,
+                          std::size_t target) const {
+  double total = 0.0;
+  const std::size_t first = unit.first_cell + member * unit.n_holes;
+  for (std::size_t h = unit.n_holes; h-- > 0;) {
+    const std::size_t card = shapes_[unit.first_shape + h].card, value = target % card;
+    target /= card;
+    if (decided_[first + h] == AugmentProblem::kFree)
+      total += prices(cells_[first + h], value);
+    else if (decided_[first + h] != value)
+      return kMinusInfinity;
+  }
+  return total;
+}
+
+// Of all its patterns, at all targets.
+void FamilyBound::list_prices(const FamilyPrices& prices, const Unit& unit,
+                              std::vector<double>& list) const {
+  list.resize(std::size_t{unit.n_members} * unit.n_targets);
+  for (std::size_t m = 0; m < unit.n_members; ++m)
+    for (std::size_t t = 0; t < unit.n_targets; ++t)
+      list[m * unit.n_targets + t] = price(prices, unit, m, t);
+}
+
+// What each state of a unit earns or pays, by the best choice of members, into scratch.prices.
 void FamilyBound::price_states(const FamilyPrices& prices, const Unit& unit,
                                Scratch& scratch) const {
   if (scratch.prices.size() < unit.n_states) scratch.prices.resize(unit.n_states);
   double* state_prices = scratch.prices.data();
-  if (unit.by_count) {
+  auto& gains = scratch.gains;
+  if (unit.n_members == 1) {
+    for (std::size_t s = 0; s < unit.n_states; ++s) state_prices[s] = price(prices, unit, 0, s);
+  } else if (unit.is_of_pairs()) {
     double total = 0.0;
-    auto& gains = scratch.gains;
     gains.clear();
     for (std::uint32_t m = 0; m < unit.n_members; ++m) {
       const auto cell = cells_[unit.first_cell + m];
       total += prices(cell, 0);
       gains.push_back(prices.gain(cell));
     }
-    if (gains.size() > 1) std::ranges::sort(gains, std::greater<>());
+    std::ranges::sort(gains, std::greater<>());
     state_prices[0] = total;
     for (std::uint32_t s = 1; s < unit.n_states; ++s)
       state_prices[s] = state_prices[s - 1] + gains[s - 1];
-    return;
-  }
-  std::fill_n(state_prices, unit.n_states, 0.0);
-  std::size_t step = 1;
-  for (std::uint32_t h = unit.n_holes; h-- > 0;) {
-    const auto cell = cells_[unit.first_cell + h];
-    const std::size_t card = shapes_[unit.first_shape + h].card;
-    for (std::size_t s = 0; s < unit.n_states; ++s)
-      state_prices[s] += prices(cell, s / step % card);
-    step *= card;
+  } else {
+    list_prices(prices, unit, gains);
+    const auto& splits = scratch.splits.of(unit.n_targets, unit.n_members);
+    state_prices[0] = 0.0;
+    for (std::uint32_t m = 0; m < unit.n_members; ++m)
+      add_member(splits, m, gains.data() + std::size_t{m} * unit.n_targets, state_prices,
+                 state_prices);
   }
 }
 
@@ -401,10 +510,9 @@ double FamilyBound::maximum(const FamilyPrices& prices, Scratch& scratch) const 
   return total;
 }
 
-void FamilyBound::explain(const FamilyPrices& prices, std::vector<CellChoice>& choices,
-                          std::vector<CellLoss>& losses) const {
+void FamilyBound::explain(const FamilyPrices& prices, Scratch& scratch,
+                          std::vector<CellChoice>& choices, std::vector<CellLoss>& losses) const {
   std::vector<double> priced, best;
-  Scratch scratch;
   for (const auto& block : blocks_) {
     const auto plain = values(block);
     priced.assign(plain.begin(), plain.end());
@@ -426,17 +534,19 @@ void FamilyBound::explain(const FamilyPrices& prices, std::vector<CellChoice>& c
         value = std::max(value, priced[e] - priced[top]);
       }
       const std::size_t state = top / inner % unit.n_states;
-      if (unit.by_count)
-        explain_counted(prices, unit, state, best, choices, losses);
+      if (unit.n_members == 1)
+        explain_member(unit, 0, state, best, choices, losses);
+      else if (unit.is_of_pairs())
+        explain_pairs(prices, unit, state, best, choices, losses);
       else
-        explain_joint(unit, state, best, choices, losses);
+        explain_splits(prices, unit, state, best, scratch, choices, losses);
     }
   }
 }
 
-void FamilyBound::explain_counted(const FamilyPrices& prices, const Unit& unit, std::size_t state,
-                                  std::span<const double> best, std::vector<CellChoice>& choices,
-                                  std::vector<CellLoss>& losses) const {
+void FamilyBound::explain_pairs(const FamilyPrices& prices, const Unit& unit, std::size_t state,
+                                std::span<const double> best, std::vector<CellChoice>& choices,
+                                std::vector<CellLoss>& losses) const {
   // Members by what value 1 adds to value 0, most first.
   struct Ranked {
     std::uint32_t cell;
@@ -467,19 +577,76 @@ void FamilyBound::explain_counted(const FamilyPrices& prices, const Unit& unit, 
   }
 }
 
-void FamilyBound::explain_joint(const Unit& unit, std::size_t state, std::span<const double> best,
-                                std::vector<CellChoice>& choices,
-                                std::vector<CellLoss>& losses) const {
+// Forwards and backwards through the patterns: the best way to have split those before, and what
+// the split so far will be worth.
+void FamilyBound::explain_splits(const FamilyPrices& prices, const Unit& unit, std::size_t state,
+                                 std::span<const double> best, Scratch& scratch,
+                                 std::vector<CellChoice>& choices,
+                                 std::vector<CellLoss>& losses) const {
+  const std::size_t n = unit.n_members, n_targets = unit.n_targets, n_states = unit.n_states;
+  const auto& splits = scratch.splits.of(unit.n_targets, unit.n_members);
+  list_prices(prices, unit, scratch.gains);
+  const auto own = [&](std::size_t m) { return scratch.gains.data() + m * n_targets; };
+  // before[m]: of the first m patterns, by rank.
+  std::vector<double> before((n + 1) * n_states, kMinusInfinity);
+  const auto at = [&](std::size_t m) { return before.data() + m * n_states; };
+  before[0] = 0.0;
+  for (std::uint32_t m = 0; m < n; ++m) add_member(splits, m, own(m), at(m), at(m + 1));
+  std::size_t split = state;
+  std::vector<std::uint32_t> targets(n);
+  for (std::uint32_t m = unit.n_members; m-- > 0;) {
+    double most = split < splits.size(m) ? at(m)[split] + own(m)[0] : kMinusInfinity;
+    std::size_t from = split;
+    for (std::uint32_t t = 1; t < n_targets; ++t) {
+      const auto without = splits.without(t)[split];
+      if (without == Splits::kNone || at(m)[without] + own(m)[t] <= most) continue;
+      most = at(m)[without] + own(m)[t];
+      targets[m] = t;
+      from = without;
+    }
+    split = from;
+  }
+  // What a split is worth beside the prices of this unit.
+  std::vector<double> after(n_states, kMinusInfinity), earlier, forced(n_targets);
+  for (std::size_t s = 0; s < n_states; ++s)
+    if (at(n)[s] != kMinusInfinity) after[s] = best[s] - at(n)[s];
+  for (std::uint32_t m = unit.n_members; m-- > 0;) {
+    const std::uint32_t n_later = splits.size(m + 1);
+    earlier.assign(splits.size(m), kMinusInfinity);
+    forced.assign(n_targets, kMinusInfinity);
+    const auto pass = [&](std::uint32_t t, std::uint32_t without, std::uint32_t with) {
+      const double value = own(m)[t] + after[with];
+      earlier[without] = std::max(earlier[without], value);
+      forced[t] = std::max(forced[t], at(m)[without] + value);
+    };
+    for (std::uint32_t s = 0; s < earlier.size(); ++s) pass(0, s, s);
+    for (std::uint32_t t = 1; t < n_targets; ++t) {
+      const auto without = splits.without(t);
+      for (std::uint32_t s = 0; s < n_later; ++s)
+        if (without[s] != Splits::kNone) pass(t, without[s], s);
+    }
+    after.swap(earlier);
+    explain_member(unit, m, targets[m], forced, choices, losses);
+  }
+}
+
+// `forced`: what each target of the pattern would lose, below 0.
+void FamilyBound::explain_member(const Unit& unit, std::size_t member, std::size_t target,
+                                 std::span<const double> forced, std::vector<CellChoice>& choices,
+                                 std::vector<CellLoss>& losses) const {
+  const std::size_t first = unit.first_cell + member * unit.n_holes;
   std::size_t step = 1;
   for (std::uint32_t h = unit.n_holes; h-- > 0;) {
-    const auto cell = cells_[unit.first_cell + h];
     const std::size_t card = shapes_[unit.first_shape + h].card;
-    choices.push_back({cell, static_cast<std::uint8_t>(state / step % card)});
-    for (std::uint32_t value = 0; value < card; ++value) {
-      double forced = kMinusInfinity;
-      for (std::size_t s = 0; s < unit.n_states; ++s)
-        if (s / step % card == value) forced = std::max(forced, best[s]);
-      losses.push_back({cell, value, -forced});
+    if (decided_[first + h] == AugmentProblem::kFree) {
+      const auto cell = cells_[first + h];
+      choices.push_back({cell, static_cast<std::uint8_t>(target / step % card)});
+      for (std::uint32_t value = 0; value < card; ++value) {
+        double most = kMinusInfinity;
+        for (std::size_t t = 0; t < forced.size(); ++t)
+          if (t / step % card == value) most = std::max(most, forced[t]);
+        losses.push_back({cell, value, -most});
+      }
     }
     step *= card;
   }

@@ -45,7 +45,7 @@ EnumerationResult enumerate_completions(const AugmentProblem& problem, std::size
     n_tasks *= problem.cells()[n_fixed++].card;
   n_threads = std::min(resolve_threads(n_threads), n_tasks);
   std::vector<EnumerationResult> results(n_tasks);
-  Menders menders(problem, stop, n_threads, 1);
+  Menders menders(problem, stop, n_threads, 1, false);
   parallel_for(n_tasks, n_threads, {}, [&](std::size_t task, std::size_t thread) {
     if (task > 0 && stop.is_over()) return;
     auto& result = results[task];

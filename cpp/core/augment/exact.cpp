@@ -1,13 +1,21 @@
 #include "core/augment/exact.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "core/augment/bound.hpp"
-#include "core/structure/subsets.hpp"
+#include "core/augment/engine.hpp"
+#include "core/augment/record.hpp"
+#include "core/augment/state.hpp"
+#include "core/base/bits.hpp"
 
 namespace bayesmend {
 namespace {
@@ -22,8 +30,16 @@ constexpr double kStartShare = 0.3;
 // Work in units of one entry of a family's table that is maximised over: to make such an entry, to
 // look at a family at all, and at the prices of one of its cells.
 constexpr double kEntryMade = 8.0, kFamilySeen = 30.0, kCellSeen = 2.0;
-// A step of the dynamic programme in the same units.
-constexpr double kProgramStep = 0.25;
+// How long engines that do so improve a bound: at the root without prices, and for every choice of
+// prices there and below.
+constexpr std::size_t kFirstSteps = 20, kSteps = 3;
+constexpr double kFirstHeat = 16.0, kHeat = 0.5;
+// Steps of prices go on with so much of the direction of the last ones; one that does not lower the
+// bound shortens those that follow, and a node begins with longer ones than its parent ended with.
+constexpr double kMomentum = 0.5, kShorter = 0.7, kLonger = 2.0, kShortest = 1e-3;
+// Families are made and maximised as they are needed where that spares more than so many passes of
+// the dynamic programme. What is known of them otherwise is rounded up.
+constexpr double kLeastPasses = 4.0, kRounding = 1e-9;
 // Blocks of tables are made no smaller than this to save memory.
 constexpr std::size_t kLeastEntries = 16;
 
@@ -33,9 +49,13 @@ struct Node {
   double bound;
   double estimate;
   std::size_t number;  // of creation, for ties
+  NodeRecord record;   // where it comes from
+  double step;         // how far prices went last
   Completion fixed;
   std::vector<std::uint32_t> alive;
+  std::vector<double> values;  // no alive family is worth more at the prices; of an exact engine
   std::shared_ptr<const Prices> prices;
+  std::shared_ptr<const ClusterPrices> clusters;  // of engines that have them
 };
 
 struct ByBound {
@@ -50,6 +70,7 @@ struct Outcome {
   std::vector<std::unique_ptr<Node>> children;
   std::vector<Pair> found;
   double work = 0.0;
+  NodeRecord record;
 };
 
 // To maximise one family.
@@ -73,13 +94,17 @@ class Worker {
         options_(options),
         stop_(stop),
         tables_(tables),
-        program_(problem.n_vars()),
-        mender_(problem, stop, 1) {}
+        engine_(make_engine(problem, options.is_relaxed)),
+        mender_(problem, stop, 1, options.is_relaxed) {}
 
   // Bound of every family that may choose its cells for itself, without prices, and the families
   // that survive against the incumbent.
   // Infinity when the time or `max_work` was over first.
-  double bound_root(double incumbent, double max_work, std::vector<std::uint32_t>& alive) {
+  double bound_root(double incumbent, double max_work, std::vector<std::uint32_t>& alive,
+                    std::vector<double>& values) {
+    incumbent_ = incumbent;
+    engine_->load(nullptr);
+    engine_->set_steps(kFirstSteps, kFirstHeat);
     const auto families = problem_.families();
     const Completion free(problem_.n_cells(), AugmentProblem::kFree);
     values_.resize(families.size());
@@ -88,34 +113,42 @@ class Worker {
     for (std::uint32_t f = 0; f < families.size(); ++f) {
       alive[f] = f;
       if (outcome_.work >= max_work || ((f & 63) == 0 && stop_.is_over())) return kInfinity;
-      bound.build(problem_, families[f], free, true, options_.max_entries);
+      bound.build(problem_, families[f], free, true, options_.block_entries(), scratch_);
       values_[f] = bound.maximum();
       note_made(bound);
     }
     const double total = solve(alive);
-    if (std::isfinite(total)) eliminate(alive, incumbent, nullptr);
+    if (std::isfinite(total)) eliminate(alive, false);
+    if (engine_->is_exact())
+      for (const auto f : alive) values.push_back(values_[f]);
     return total;
   }
 
   // Prices are improved in so many steps, or until `max_work` is done.
   Outcome expand(const Node& node, double incumbent, std::size_t n_steps, double max_work) {
-    outcome_ = {.bound = node.bound, .children = {}, .found = {}, .work = 0.0};
+    outcome_ = {.bound = node.bound, .children = {}, .found = {}, .work = 0.0, .record = {}};
     max_work_ = max_work;
     incumbent_ = incumbent;
     alive_ = node.alive;
     prices_ = *node.prices;
+    load_values(node);
+    engine_->load(node.clusters.get());
+    engine_->set_steps(kSteps, kHeat);
+    if (!engine_->is_exact()) mender_.guide(alive_, node.clusters);
     // They are read here and copied twice on the way: much, where a cell has many values.
     outcome_.work += 3.0 * static_cast<double>(prices_.size());
     // Nothing may carry over from the last node: which one that was depends on the threads.
     last_start_.clear();
-    if (!build_bounds(node.fixed)) {
-      keep(node);
+    if (!engine_->is_exact() && !propagate_arcs()) {
+      close();
     } else if (const auto pricing = improve_prices(node, n_steps); pricing != Pricing::closed) {
       split(node, pricing == Pricing::agreed);
     }
+    outcome_.record.bound = outcome_.bound;
     return std::move(outcome_);
   }
 
+  std::shared_ptr<const ClusterPrices> clusters() const { return engine_->prices(); }
   // Since it was last asked or a node was expanded.
   double take_work() { return std::exchange(outcome_.work, 0.0); }
 
@@ -127,36 +160,54 @@ class Worker {
   // Lowers the bound of a node by subgradient steps; leaves the best prices.
   Pricing improve_prices(const Node& node, std::size_t n_steps) {
     Prices best_prices = prices_;
+    best_values_ = values_;
+    best_is_known_ = is_known_;
+    const auto pricing = improve_prices(node, n_steps, best_prices);
+    if (is_recorded()) outcome_.record.best = {problem_, best_prices};
+    prices_ = std::move(best_prices);
+    valued_at_ = prices_;
+    values_ = best_values_;
+    is_known_ = best_is_known_;
+    return pricing;
+  }
+
+  Pricing improve_prices(const Node& node, std::size_t n_steps, Prices& best_prices) {
     auto pricing = Pricing::ended;
-    double theta = 1.0;  // length of a step
-    std::size_t idle = 0;
+    step_ = std::min(1.0, kLonger * node.step);
+    direction_.assign(prices_.values().size(), 0.0);
+    loss_sums_.assign(problem_.n_cells() * prices_.width(), 0.0);
+    n_chosen_ = 0.0;
     for (std::size_t step = 0; pricing != Pricing::agreed; ++step) {
       const double total = evaluate();
       if (total == kInfinity) break;  // out of time
-      if (total < outcome_.bound - 1e-9) {
-        outcome_.bound = total;
+      if (total < outcome_.bound - 1e-9 || step == 0) {
+        outcome_.bound = std::min(total, outcome_.bound);
         best_prices = prices_;
-        idle = 0;
-      } else if (++idle >= 4) {
-        theta *= 0.5;
-        idle = 0;
+        best_values_ = values_;
+        best_is_known_ = is_known_;
+      } else {
+        step_ *= kShorter;
       }
       if (is_closed()) return Pricing::closed;
       choose();
       const bool is_last =
-          step + 1 >= n_steps || theta < 0.02 || outcome_.work >= max_work_ || stop_.is_over();
+          step + 1 >= n_steps || step_ < kShortest || outcome_.work >= max_work_ || stop_.is_over();
       // The first incumbent is rarely beaten: below the root, one node in four looks.
       const bool looks =
           node.number == 0 ? step % 16 == 0 || is_last : is_last && node.number % 4 == 0;
       if (looks && mend(node.fixed)) return Pricing::closed;
-      if ((step % 8 == 7 || is_last) && !eliminate(alive_, incumbent_, &bounds_)) {
+      // What is dropped at the root is dropped for good.
+      if (is_last && node.number == 0 && is_lazy_) {
+        for (const auto f : alive_) find_value(f);
+        solve(alive_);
+      }
+      if ((step % 8 == 7 || is_last) && !eliminate(alive_, true)) {
         close();
         return Pricing::closed;
       }
       if (is_last) break;
-      if (!update_prices(node.fixed, total, theta)) pricing = Pricing::agreed;
+      if (!update_prices(node.fixed, total)) pricing = Pricing::agreed;
     }
-    prices_ = std::move(best_prices);
     return pricing;
   }
 
@@ -172,53 +223,56 @@ class Worker {
     branch(node);
   }
 
+  bool is_recorded() const { return options_.max_record_bytes > 0.0; }
   bool is_closed() const { return outcome_.bound <= incumbent_ + options_.gap; }
   void close() { outcome_.bound = std::min(outcome_.bound, incumbent_); }
 
-  // The root's table or a slice of it where that is exact, else a new one, which more fixed cells
-  // make tighter. False when stopped before.
-  bool build_bounds(const Completion& fixed) {
-    if (own_bounds_.size() < alive_.size()) own_bounds_.resize(alive_.size());
-    bounds_.resize(alive_.size());
-    for (std::size_t a = 0; a < alive_.size(); ++a) {
-      if ((a & 63) == 63 && stop_.is_over()) return false;
-      const auto& at_root = tables_.bounds[alive_[a]];
-      bounds_[a] = &own_bounds_[a];
-      if (!at_root.sees(fixed))
-        bounds_[a] = &at_root;
-      else if (at_root.is_exact())
-        own_bounds_[a].restrict(problem_, problem_.families()[alive_[a]], at_root, fixed);
-      else
-        own_bounds_[a].build(problem_, problem_.families()[alive_[a]], fixed, false,
-                             tables_.max_entries);
-      if (bounds_[a] != &at_root) note_made(*bounds_[a]);
+  // Drops families that would close a cycle with arcs that all families of a variable have; false
+  // when a variable has none left.
+  bool propagate_arcs() {
+    const auto families = problem_.families();
+    const std::size_t n_vars = problem_.n_vars();
+    std::vector<std::uint64_t> ancestors(n_vars);
+    for (bool shrinks = true; shrinks;) {
+      ancestors.assign(n_vars, ~std::uint64_t{0});
+      std::uint64_t is_there = 0;
+      for (const auto f : alive_) {
+        ancestors[families[f].child] &= families[f].parents;
+        is_there |= std::uint64_t{1} << families[f].child;
+      }
+      if (static_cast<std::size_t>(std::popcount(is_there)) < n_vars) return false;
+      for (std::size_t via = 0; via < n_vars; ++via)
+        for (auto& above : ancestors)
+          if ((above >> via & 1) != 0) above |= ancestors[via];
+      std::vector<std::uint64_t> descendants(n_vars, 0);
+      for (std::size_t v = 0; v < n_vars; ++v)
+        for_each_bit(ancestors[v], [&](Var above) { descendants[above] |= std::uint64_t{1} << v; });
+      shrinks = std::erase_if(alive_, [&](std::uint32_t f) {
+                  return (families[f].parents & descendants[families[f].child]) != 0;
+                }) > 0;
     }
     return true;
   }
 
-  void note_made(const FamilyBound& bound) {
-    outcome_.work += work_of(bound) + kEntryMade * static_cast<double>(bound.n_entries());
-  }
-
-  // Best total of the alive families under the prices; infinity when the time was over first.
-  double evaluate() {
+  // What is known of families before any is looked at: what they were worth at the parent, and not
+  // all of these have to be made.
+  void load_values(const Node& node) {
     const auto families = problem_.families();
-    values_.resize(families.size());
-    for (std::size_t a = 0; a < alive_.size(); ++a) {
-      if ((a & 255) == 255 && stop_.is_over()) return kInfinity;
-      const FamilyPrices prices(problem_, prices_, families[alive_[a]].child);
-      values_[alive_[a]] = bounds_[a]->maximum(prices, scratch_);
-      outcome_.work += work_of(*bounds_[a]);
+    fixed_ = &node.fixed;
+    valued_at_ = prices_;
+    if (own_bounds_.size() < families.size()) own_bounds_.resize(families.size());
+    bounds_.assign(families.size(), nullptr);
+    values_.assign(families.size(), kMinusInfinity);
+    is_known_.assign(families.size(), 0);
+    is_lazy_ = !node.values.empty();
+    if (!is_lazy_) return;
+    double work = 0.0;
+    for (std::size_t a = 0; a < node.alive.size(); ++a) {
+      values_[node.alive[a]] = node.values[a];
+      work += work_of(tables_.bounds[node.alive[a]]);
     }
-    return solve(alive_);
-  }
-
-  double solve(const std::vector<std::uint32_t>& alive) {
-    const auto families = problem_.families();
-    program_.clear();
-    for (const auto f : alive) program_.offer(families[f].child, families[f].parents, values_[f]);
-    outcome_.work += program_work();
-    return program_.solve(stop_);
+    // A proof has to be repeated from prices alone, without what was known before.
+    is_lazy_ = !is_recorded() && kLeastPasses * program_work() < work;
   }
 
   // Of one pass of the dynamic programme: every variable as the last one of every set.
@@ -227,99 +281,197 @@ class Worker {
                                      static_cast<int>(problem_.n_vars()) - 1);
   }
 
+  // The root's table or a slice of it where that is exact, else a new one, which more fixed cells
+  // make tighter.
+  const FamilyBound& bound_of(std::uint32_t f) {
+    if (bounds_[f] != nullptr) return *bounds_[f];
+    const auto& family = problem_.families()[f];
+    const auto& at_root = tables_.bounds[f];
+    bounds_[f] = &own_bounds_[f];
+    if (!at_root.sees(*fixed_))
+      bounds_[f] = &at_root;
+    else if (at_root.is_exact())
+      own_bounds_[f].restrict(problem_, family, at_root, *fixed_, scratch_);
+    else
+      own_bounds_[f].build(problem_, family, *fixed_, false, tables_.max_entries, scratch_);
+    if (bounds_[f] != &at_root) note_made(*bounds_[f]);
+    return *bounds_[f];
+  }
+
+  void note_made(const FamilyBound& bound) {
+    outcome_.work += work_of(bound) + kEntryMade * static_cast<double>(bound.n_entries());
+  }
+
+  // Best total of the alive families under the prices; infinity when the time was over first.
+  //
+  // Families are made and maximised as the best DAG comes to rest on them: of others it is enough
+  // that they are not worth more than they were and what prices have added.
+  double evaluate() {
+    raise_values();
+    if (!is_lazy_) {
+      for (std::size_t a = 0; a < alive_.size(); ++a) {
+        if ((a & 63) == 63 && stop_.is_over()) return kInfinity;
+        find_value(alive_[a]);
+      }
+      return solve(alive_);
+    }
+    for (;;) {
+      const double total = solve(alive_);
+      if (!std::isfinite(total)) return total;
+      if (stop_.is_over()) return kInfinity;
+      engine_->share_out(alive_, values_, shares_);
+      bool is_final = true;
+      for (const auto& [position, share] : shares_) is_final &= !find_value(alive_[position]);
+      if (is_final || total <= incumbent_ + options_.gap) return total;
+    }
+  }
+
+  // The maximum of a family under the prices; false when it was known.
+  bool find_value(std::uint32_t f) {
+    if (is_known_[f] != 0) return false;
+    const auto& bound = bound_of(f);
+    values_[f] = bound.maximum(FamilyPrices(problem_, prices_, problem_.families()[f]), scratch_);
+    is_known_[f] = 1;
+    outcome_.work += work_of(bound);
+    return true;
+  }
+
+  // Adds to what families are worth at most what they may gain by prices that have changed.
+  void raise_values() {
+    const std::size_t n_vars = problem_.n_vars();
+    // By child and variable: what copies gain, and what the owner does by the prices of that child.
+    std::vector<double> as_copy(n_vars * n_vars, 0.0), as_owner(n_vars * n_vars, 0.0);
+    bool is_same = true;
+    for (std::size_t c = 0; c < n_vars; ++c) {
+      for (std::size_t cell = 0; cell < problem_.n_cells(); ++cell) {
+        const auto& info = problem_.cells()[cell];
+        double least = kInfinity, most = kMinusInfinity;
+        for (std::size_t v = 0; v < info.card; ++v) {
+          const double change = prices_.at(c, cell, v) - valued_at_.at(c, cell, v);
+          least = std::min(least, change);
+          most = std::max(most, change);
+        }
+        is_same = is_same && least == 0.0 && most == 0.0;
+        as_copy[c * n_vars + info.variable] -= least;
+        as_owner[c * n_vars + info.variable] += most;
+      }
+    }
+    if (is_same) return;
+    outcome_.work += static_cast<double>(prices_.size());
+    valued_at_ = prices_;
+    if (!is_lazy_) {
+      std::ranges::fill(is_known_, 0);
+      return;
+    }
+    for (const auto f : alive_) {
+      const auto& family = problem_.families()[f];
+      double& value = values_[f];
+      for (std::size_t v = 0; v < n_vars; ++v) {
+        if (v == family.child) continue;
+        value += (family.parents >> v & 1) != 0 ? as_copy[family.child * n_vars + v]
+                                                : as_owner[v * n_vars + family.child];
+      }
+      value += kRounding;
+      is_known_[f] = 0;
+    }
+  }
+
+  double solve(const std::vector<std::uint32_t>& alive) {
+    const double total = engine_->bound(alive, values_, incumbent_ + options_.gap, stop_);
+    outcome_.work += engine_->take_work();
+    return total;
+  }
+
   // Drops the families whose best DAG under values_ does not beat the incumbent, as far as time
   // allows; false when a variable has none left. Call after solve().
-  bool eliminate(std::vector<std::uint32_t>& alive, double incumbent,
-                 std::vector<const FamilyBound*>* bounds) {
+  bool eliminate(std::vector<std::uint32_t>& alive, bool is_priced) {
     const auto families = problem_.families();
-    outcome_.work += 2.0 * program_work();
-    if (!program_.pass_backward(stop_)) return true;
+    const bool is_known = engine_->bound_through(alive, values_, through_, stop_);
+    outcome_.work += engine_->take_work();
+    if (!is_known) return true;
     std::size_t kept = 0;
-    std::size_t around_of = problem_.n_vars();
-    bool is_late = false;
     std::vector<std::uint8_t> has_family(problem_.n_vars(), 0);
     for (std::size_t a = 0; a < alive.size(); ++a) {
-      const auto& family = families[alive[a]];
-      const Var child = family.child;
-      if (child != around_of) {
-        is_late = is_late || stop_.is_over();
-        if (!is_late) program_.around(around_of = child, around_);
-      }
-      if (!is_late &&
-          values_[alive[a]] + around_[squeeze(family.parents, child)] <= incumbent + options_.gap)
-        continue;
-      has_family[child] = 1;
-      if (kept != a) {
-        alive[kept] = alive[a];
-        if (bounds != nullptr) (*bounds)[kept] = (*bounds)[a];
-      }
-      ++kept;
+      if (through_[a] <= incumbent_ + options_.gap) continue;
+      has_family[families[alive[a]].child] = 1;
+      alive[kept++] = alive[a];
     }
+    if (is_priced && is_recorded() && kept < alive.size())
+      outcome_.record.dropped_at.emplace_back(problem_, prices_);
     alive.resize(kept);
-    if (bounds != nullptr) bounds->resize(kept);
     return std::ranges::find(has_family, 0) == has_family.end();
   }
 
-  // Takes the family that each variable has in the best DAG under values_, and what these would
-  // choose for the cells. Call after solve().
+  // Takes the families that the bound rests on, and what these would choose for the cells, each by
+  // its share. Call after solve().
   void choose() {
-    copies_.clear();
+    const std::size_t width = prices_.width(), n_cells = problem_.n_cells();
     losses_.clear();
-    owner_.assign(problem_.n_cells(), AugmentProblem::kFree);
-    const auto chosen = best_families();
-    for (Var v = 0; v < problem_.n_vars(); ++v) {
+    copies_.assign(problem_.n_vars() * n_cells * width, 0.0);
+    owners_.assign(n_cells * width, 0.0);
+    engine_->share_out(alive_, values_, shares_);
+    for (const auto& [position, share] : shares_) {
+      const auto& family = problem_.families()[alive_[position]];
+      const auto members = problem_.members(family);
       choices_.clear();
-      bounds_[chosen[v]]->explain({problem_, prices_, v}, choices_, losses_);
+      const std::size_t n_before = losses_.size();
+      bound_of(alive_[position]).explain({problem_, prices_, family}, scratch_, choices_, losses_);
       for (const auto& choice : choices_) {
-        if (problem_.cells()[choice.cell].variable == v)
-          owner_[choice.cell] = choice.value;
-        else
-          copies_.push_back({v, choice.cell, choice.value});
+        const std::size_t at = choice.cell * width + choice.value;
+        if (problem_.cells()[choice.cell].variable != family.child) {
+          copies_[family.child * n_cells * width + at] += share;
+          continue;
+        }
+        owners_[at] += share;
+        for (const auto parent : members.first(members.size() - 1))
+          copies_[parent * n_cells * width + at] += share;
       }
+      if (share == 1.0) continue;
+      for (std::size_t l = n_before; l < losses_.size(); ++l) losses_[l].loss *= share;
     }
-  }
-
-  // Per variable: position in alive_.
-  std::vector<std::size_t> best_families() const {
-    const auto allowed = program_.predecessors();
-    std::vector<std::size_t> chosen(problem_.n_vars(), 0);
-    std::vector<double> most(problem_.n_vars(), kMinusInfinity);
-    for (std::size_t a = 0; a < alive_.size(); ++a) {
-      const auto& family = problem_.families()[alive_[a]];
-      double& best = most[family.child];
-      if ((family.parents & ~allowed[family.child]) != 0 || values_[alive_[a]] <= best) continue;
-      best = values_[alive_[a]];
-      chosen[family.child] = a;
+    // Where arcs compete with cells, what counts for both is the last prices.
+    if (!engine_->is_exact()) {
+      std::ranges::fill(loss_sums_, 0.0);
+      n_chosen_ = 0.0;
     }
-    return chosen;
+    ++n_chosen_;
+    for (const auto& each : losses_) loss_sums_[each.cell * width + each.value] += each.loss;
   }
 
   // One subgradient step towards the incumbent; false when the chosen families agree and no price
   // is left to lower.
-  bool update_prices(const Completion& fixed, double total, double theta) {
+  bool update_prices(const Completion& fixed, double total) {
     const std::size_t n_vars = problem_.n_vars(), n_cells = problem_.n_cells();
-    copy_at_.assign(n_vars * n_cells, AugmentProblem::kFree);
-    for (const auto& copy : copies_) copy_at_[copy.child * n_cells + copy.cell] = copy.value;
+    const std::size_t width = prices_.width();
     double norm = 0.0;
     auto for_each = [&](auto&& act) {
       for (std::size_t c = 0; c < n_vars; ++c) {
         for (std::size_t cell = 0; cell < n_cells; ++cell) {
           const auto& info = problem_.cells()[cell];
           if (fixed[cell] != AugmentProblem::kFree || info.variable == c) continue;
-          const std::uint8_t copy = copy_at_[c * n_cells + cell], owner = owner_[cell];
+          const double* copies = copies_.data() + (c * n_cells + cell) * width;
+          const double* owners = owners_.data() + cell * width;
           for (std::size_t v = 0; v < info.card; ++v) {
-            const double slope = static_cast<double>(owner == v) - static_cast<double>(copy == v);
+            const double slope = owners[v] - copies[v];
             double& price = prices_.at(c, cell, v);
-            if (slope == 0.0 || (slope > 0.0 && price <= 0.0)) continue;
-            act(price, slope);
+            act(price, slope, direction_[(c * n_cells + cell) * width + v]);
           }
         }
       }
     };
-    for_each([&](double&, double slope) { norm += slope * slope; });
-    if (norm == 0.0) return false;
-    const double step = theta * std::max(total - incumbent_, 1e-3) / norm;
-    for_each([&](double& price, double slope) { price = std::max(0.0, price - step * slope); });
+    bool can_improve = false;
+    for_each([&](double& price, double slope, double& direction) {
+      can_improve = can_improve || slope < 0.0 || (slope > 0.0 && price > 0.0);
+      direction = slope + kMomentum * direction;
+      if (direction > 0.0 && price <= 0.0) direction = 0.0;
+      norm += direction * direction;
+    });
+    if (!can_improve) return false;
+    if (norm == 0.0) return true;
+    const double step = step_ * std::max(total - incumbent_, 1e-3) / norm;
+    for_each([&](double& price, double, double& direction) {
+      price = std::max(0.0, price - step * direction);
+    });
     prices_.settle();
     outcome_.work += static_cast<double>(prices_.size());
     return true;
@@ -328,20 +480,55 @@ class Worker {
   // The owners' choices as a completion, improved: a new incumbent where it beats the last. True
   // when that closes the node.
   bool mend(const Completion& fixed) {
-    Completion start(owner_);
-    for (std::size_t cell = 0; cell < start.size(); ++cell)
-      if (fixed[cell] != AugmentProblem::kFree) start[cell] = fixed[cell];
+    Completion start(fixed);
+    for (std::size_t cell = 0; cell < start.size(); ++cell) {
+      if (fixed[cell] != AugmentProblem::kFree) continue;
+      const auto owners = std::span(owners_).subspan(cell * prices_.width(), prices_.width());
+      start[cell] = static_cast<std::uint8_t>(std::ranges::max_element(owners) - owners.begin());
+    }
     if (start != last_start_) {
       last_start_ = start;
       Pair pair = mender_.climb(start, nullptr);
       outcome_.work +=
-          static_cast<double>(problem_.families().size()) * kFamilySeen + 2.0 * program_work();
+          static_cast<double>(problem_.families().size()) * kFamilySeen + mender_.take_work();
       if (pair.score > incumbent_ + 1e-9) {
         incumbent_ = pair.score;
         outcome_.found.push_back(std::move(pair));
       }
     }
+    if (!engine_->is_exact() && !is_closed()) meet(start);
     return is_closed();
+  }
+
+  // Takes the DAG of the bound itself, where it is one, as a pair with this completion: an engine
+  // that is not exact need not find it otherwise.
+  void meet(const Completion& completion) {
+    Pair pair{0.0, std::vector<std::uint32_t>(problem_.n_vars()), completion};
+    for (const auto& [position, share] : shares_) {
+      if (share != 1.0) return;
+      const auto f = alive_[position];
+      pair.families[problem_.families()[f].child] = f;
+      pair.score += problem_.score(problem_.families()[f], completion, counts_);
+    }
+    if (pair.score <= incumbent_ + 1e-9 || !is_acyclic(pair.families)) return;
+    incumbent_ = pair.score;
+    outcome_.found.push_back(std::move(pair));
+  }
+
+  bool is_acyclic(const std::vector<std::uint32_t>& families) const {
+    std::uint64_t placed = 0;
+    for (std::size_t n_placed = 0; n_placed < families.size();) {
+      const std::size_t n_before = n_placed;
+      for (const auto f : families) {
+        const auto& family = problem_.families()[f];
+        const auto own = std::uint64_t{1} << family.child;
+        if ((placed & own) != 0 || (family.parents & ~placed) != 0) continue;
+        placed |= own;
+        ++n_placed;
+      }
+      if (n_placed == n_before) return false;
+    }
+    return true;
   }
 
   Node& add_child(const Node& node, double estimate, std::shared_ptr<const Prices> prices) {
@@ -349,22 +536,34 @@ class Worker {
     outcome_.children.push_back(std::make_unique<Node>(Node{.bound = outcome_.bound,
                                                             .estimate = estimate,
                                                             .number = 0,
+                                                            .record = {.parent = node.number},
+                                                            .step = step_,
                                                             .fixed = node.fixed,
                                                             .alive = alive_,
-                                                            .prices = std::move(prices)}));
-    return *outcome_.children.back();
+                                                            .values = {},
+                                                            .prices = std::move(prices),
+                                                            .clusters = engine_->prices()}));
+    auto& child = *outcome_.children.back();
+    if (engine_->is_exact())
+      for (const auto f : alive_) child.values.push_back(values_[f]);
+    return child;
   }
 
   // The node goes back as its own child: time ran out before it could be split.
-  void keep(const Node& node) { add_child(node, outcome_.bound, node.prices); }
+  void keep(const Node& node) {
+    step_ = node.step;
+    for (std::size_t a = 0; a < node.values.size(); ++a) values_[node.alive[a]] = node.values[a];
+    add_child(node, outcome_.bound, node.prices);
+  }
 
-  // Fixes the cell on which the chosen families have most to lose whatever its value.
+  // Fixes the cell on which the families that were chosen have most to lose whatever its value, on
+  // average over the steps of prices, as the last ones leave them little; or an arc,
+  // when no cell is left or families agree on them, so that the structure is all that is open.
   void branch(const Node& node) {
     const std::size_t width = prices_.width();
-    std::vector<double> loss(problem_.n_cells() * width, 0.0);
-    for (const auto& each : losses_) loss[each.cell * width + each.value] += each.loss;
+    for (double& loss : loss_sums_) loss /= n_chosen_;
     const auto losses_of = [&](std::size_t cell) {
-      return std::span(loss).subspan(cell * width, problem_.cells()[cell].card);
+      return std::span(loss_sums_).subspan(cell * width, problem_.cells()[cell].card);
     };
     std::size_t best_cell = problem_.n_cells();
     double best_rank = -1.0;
@@ -373,12 +572,70 @@ class Worker {
       const double rank = contention(losses_of(cell));
       if (rank > best_rank) best_rank = rank, best_cell = cell;
     }
+    if (!engine_->is_exact() && branch_on_arc(node, best_rank)) return;
     if (best_cell == problem_.n_cells()) return keep(node);  // a leaf, and no time to score it
     const auto prices = std::make_shared<const Prices>(prices_);
     const auto losses = losses_of(best_cell);
-    for (std::size_t v = 0; v < losses.size(); ++v)
-      add_child(node, outcome_.bound - losses[v], prices).fixed[best_cell] =
-          static_cast<std::uint8_t>(v);
+    for (std::size_t v = 0; v < losses.size(); ++v) {
+      Node& child = add_child(node, outcome_.bound - losses[v], prices);
+      child.record.cell = best_cell;
+      child.fixed[best_cell] = child.record.value = static_cast<std::uint8_t>(v);
+    }
+  }
+
+  // What the best families of `child` lose with and without `parent`: the bounds of values_.
+  std::array<double, 2> arc_losses(Var child, Var parent) const {
+    double best[2] = {kMinusInfinity, kMinusInfinity};
+    for (std::size_t a = 0; a < alive_.size(); ++a) {
+      const auto& family = problem_.families()[alive_[a]];
+      if (family.child != child) continue;
+      double& most = best[family.parents >> parent & 1];
+      most = std::max(most, through_[a]);
+    }
+    return {outcome_.bound - best[1], outcome_.bound - best[0]};
+  }
+
+  // Splits a node by whether one variable is a parent of another, where that is more contended
+  // than cells are. False when it is not, or every variable has the one family that it can have.
+  bool branch_on_arc(const Node& node, double least_rank) {
+    if (!engine_->bound_through(alive_, values_, through_, stop_)) return false;
+    std::vector<double> share(problem_.n_vars() * problem_.n_vars(), 0.0);
+    for (const auto& [position, part] : shares_) {
+      const auto& family = problem_.families()[alive_[position]];
+      for_each_bit(family.parents,
+                   [&](Var p) { share[family.child * problem_.n_vars() + p] += part; });
+    }
+    // Any arc that is open serves where nothing else is left to branch on.
+    double best_rank = least_rank < 0.0 ? kMinusInfinity : least_rank;
+    Var best_child = 0, best_parent = 0;
+    bool is_found = false;
+    for (Var c = 0; c < problem_.n_vars(); ++c) {
+      for (Var p = 0; p < problem_.n_vars(); ++p) {
+        const double part = share[c * problem_.n_vars() + p];
+        if (part == 0.0 && least_rank >= 0.0) continue;
+        const auto losses = arc_losses(c, p);
+        if (std::isinf(losses[0]) || std::isinf(losses[1])) continue;  // decided
+        // Of arcs that cost nothing either way, those that are there now and then.
+        const double rank = contention(losses) + 1e-3 * part * (1.0 - part);
+        if (rank <= best_rank) continue;
+        best_rank = rank, best_child = c, best_parent = p, is_found = true;
+      }
+    }
+    if (!is_found) return false;
+    const auto prices = std::make_shared<const Prices>(prices_);
+    const auto losses = arc_losses(best_child, best_parent);
+    const auto families = problem_.families();
+    const auto has = [&](std::uint32_t f, Var child, Var parent) {
+      return families[f].child == child && (families[f].parents >> parent & 1) != 0;
+    };
+    Node& with = add_child(node, outcome_.bound - losses[0], prices);
+    std::erase_if(with.alive, [&](std::uint32_t f) {
+      return (families[f].child == best_child && !has(f, best_child, best_parent)) ||
+             has(f, best_parent, best_child);
+    });
+    Node& without = add_child(node, outcome_.bound - losses[1], prices);
+    std::erase_if(without.alive, [&](std::uint32_t f) { return has(f, best_child, best_parent); });
+    return true;
   }
 
   // High when the two values of a cell that lose least both lose much.
@@ -392,40 +649,47 @@ class Worker {
     return (least + 1e-3) * (std::min(second, 1e6) + 1e-3);
   }
 
-  struct Copy {
-    Var child;
-    std::uint32_t cell;
-    std::uint8_t value;
-  };
-
   const AugmentProblem& problem_;
   const ExactOptions& options_;
   const Stop& stop_;
   const RootTables& tables_;
-  SubsetProgram program_;
+  std::unique_ptr<DagEngine> engine_;
   Mender mender_;
   Outcome outcome_;  // of the node at hand
   double incumbent_ = kMinusInfinity;
-  double max_work_ = kInfinity;
-  Prices prices_;
+  double max_work_ = kInfinity, step_ = 1.0, n_chosen_ = 0.0;
+  Prices prices_, valued_at_;
+  const Completion* fixed_ = nullptr;
   std::vector<std::uint32_t> alive_;
-  std::vector<const FamilyBound*> bounds_;  // of the alive families
+  // By family; of alive ones only.
+  std::vector<const FamilyBound*> bounds_;  // where they were made
   std::vector<FamilyBound> own_bounds_;
-  std::vector<double> values_;  // of all families; current for the alive ones
-  std::vector<Copy> copies_;
+  std::vector<double> values_, best_values_;            // at most, and
+  std::vector<std::uint8_t> is_known_, best_is_known_;  // whether that is the maximum itself
+  bool is_lazy_ = false;
+  std::vector<double> direction_, loss_sums_;  // of prices; of cells by value
+  std::vector<DagEngine::Share> shares_;
+  // What is chosen for cells by value, in shares: by the cells' own variables, and by child, or by
+  // a family of the cell's own variable that has it as a parent, so that there is nothing to earn.
+  std::vector<double> copies_, owners_;
   std::vector<CellChoice> choices_;
   std::vector<CellLoss> losses_;
-  Completion owner_, last_start_;
-  std::vector<std::uint8_t> copy_at_;
-  std::vector<double> around_;
+  Completion last_start_;
+  std::vector<std::uint32_t> counts_;
+  std::vector<double> through_;
   FamilyBound::Scratch scratch_;
 };
 
 class Search {
  public:
   Search(const AugmentProblem& problem, const ExactOptions& options, const Stop& stop,
-         Progress* progress)
-      : problem_(problem), options_(options), stop_(stop), progress_(progress) {
+         Progress* progress, Keeper& keeper)
+      : problem_(problem),
+        options_(options),
+        stop_(stop),
+        progress_(progress),
+        keeper_(keeper),
+        record_(options.max_record_bytes) {
     const std::size_t n_workers = std::min(resolve_threads(options.n_threads), kBatch);
     for (std::size_t w = 0; w < n_workers; ++w)
       workers_.push_back(std::make_unique<Worker>(problem, options, stop, tables_));
@@ -436,29 +700,58 @@ class Search {
     result_.start_is_certified = start.is_certified;
     result_.best = std::move(start.best);
     result_.trace = std::move(start.trace);
-    result_.stopped = search();
+    return finish(plant());
+  }
+
+  // From where the search was that the keeper knows of.
+  ExactResult go_on() {
+    load();
+    return finish(build_tables(true) ? grow() : why_early());
+  }
+
+ private:
+  ExactResult finish(StopReason stopped) {
+    result_.stopped = stopped;
+    // Of no use before there is a root: all of it is to be done again then.
+    const bool is_whole = stopped == StopReason::nothing || stopped == StopReason::nodes;
+    if (is_whole && n_created_ > 0) keeper_.finish([&] { return state(); });
     if (result_.stopped == StopReason::nothing) result_.bound = closed_bound();
     result_.bound = std::max(result_.bound, result_.best.score);
+    result_.proven = std::max(result_.bound, result_.best.score + options_.gap);
+    result_.record_bytes = record_.bytes();
+    if (record_.is_kept()) result_.proof = record_.prove(result_.proven);
     result_.parents = parents_of(problem_, result_.best);
     return std::move(result_);
   }
 
- private:
-  StopReason search() {
+  StopReason plant() {
     auto root = std::make_unique<Node>();
     result_.n_families = problem_.families().size();
-    result_.root_bound = workers_[0]->bound_root(result_.best.score, work_left(), root->alive);
+    result_.root_bound =
+        workers_[0]->bound_root(result_.best.score, work_left(), root->alive, root->values);
     result_.n_alive = root->alive.size();
     result_.work = workers_[0]->take_work();
     result_.bound = result_.priced_root_bound = result_.root_bound;
     if (std::isinf(result_.root_bound)) return why_early();
+    // Families are dropped at the root without prices before all others.
+    root->record.bound = result_.root_bound;
+    root->record.dropped_at.emplace_back();
+    record_.create(root->record);
     if (result_.root_bound <= result_.best.score + options_.gap) return StopReason::nothing;
     root->bound = root->estimate = result_.root_bound;
     root->number = n_created_++;
+    root->step = 1.0;
     root->fixed.assign(problem_.n_cells(), AugmentProblem::kFree);
-    if (!build_tables(*root)) return why_early();
+    root_alive_ = root->alive;
+    tables_.max_entries = options_.block_entries();
+    if (!build_tables()) return why_early();
     root->prices = std::make_shared<const Prices>(problem_);
+    root->clusters = workers_[0]->clusters();
     push(std::move(root));
+    return grow();
+  }
+
+  StopReason grow() {
     while (!queue_.empty()) {
       const double bound = queue_.front()->bound;
       if (bound <= result_.best.score + options_.gap) break;
@@ -469,26 +762,32 @@ class Search {
       if (work_left() <= 0.0) return StopReason::nodes;
       if (bytes_ > options_.max_bytes) return StopReason::memory;
       expand_batch();
+      // A node that time has put back as it was would be there once more than it has to.
+      if (!stop_.is_over() && work_left() > 0.0) keeper_.offer([&] { return state(); });
     }
     return StopReason::nothing;
   }
 
   // Tables of the families alive at the root, in smaller blocks where they would take too much of
-  // the memory; each worker may need as much again. False when stopped before.
-  bool build_tables(const Node& root) {
+  // the memory; each worker may need as much again. False when stopped before. Made again they are
+  // as they were, and that work counts once.
+  bool build_tables(bool is_again = false) {
     const double most = options_.max_bytes / (2.0 * (kBatch + 1));
-    for (tables_.max_entries = options_.max_entries;; tables_.max_entries /= 4) {
-      const bool is_last = tables_.max_entries <= kLeastEntries;
+    const Completion free(problem_.n_cells(), AugmentProblem::kFree);
+    FamilyBound::Scratch scratch;
+    for (;; tables_.max_entries /= 4) {
+      const bool is_last = is_again || tables_.max_entries <= kLeastEntries;
       tables_.bounds.clear();
       tables_.bounds.resize(problem_.families().size());
       double bytes = 0.0;
-      for (std::size_t a = 0; a < root.alive.size() && (is_last || bytes <= most); ++a) {
-        if (work_left() <= 0.0 || ((a & 63) == 63 && stop_.is_over())) return false;
-        auto& bound = tables_.bounds[root.alive[a]];
-        bound.build(problem_, problem_.families()[root.alive[a]], root.fixed, false,
-                    tables_.max_entries);
+      for (std::size_t a = 0; a < root_alive_.size() && (is_last || bytes <= most); ++a) {
+        if (!is_again && work_left() <= 0.0) return false;
+        if ((a & 63) == 63 && stop_.is_over()) return false;
+        auto& bound = tables_.bounds[root_alive_[a]];
+        bound.build(problem_, problem_.families()[root_alive_[a]], free, false, tables_.max_entries,
+                    scratch);
         bytes += 8.0 * static_cast<double>(bound.n_entries());
-        result_.work += kEntryMade * static_cast<double>(bound.n_entries());
+        if (!is_again) result_.work += kEntryMade * static_cast<double>(bound.n_entries());
       }
       if (is_last || bytes <= most) return true;
     }
@@ -517,8 +816,10 @@ class Search {
   }
 
   double node_bytes(const Node& node) const {
-    return 4.0 * static_cast<double>(node.alive.size()) + static_cast<double>(node.fixed.size()) +
-           4.0 * static_cast<double>(problem_.n_vars() * problem_.n_cells() * 2) + 200.0;
+    return 12.0 * static_cast<double>(node.alive.size()) + static_cast<double>(node.fixed.size()) +
+           4.0 * static_cast<double>(problem_.n_vars() * problem_.n_cells() * 2) + 200.0 +
+           (node.clusters == nullptr ? 0.0
+                                     : 16.0 * static_cast<double>(node.clusters->charges.size()));
   }
 
   void expand_batch() {
@@ -530,7 +831,8 @@ class Search {
     }
     std::vector<Outcome> outcomes(nodes.size());
     const double incumbent = result_.best.score;
-    const std::size_t n_steps = is_root ? options_.root_steps : options_.node_steps;
+    const std::size_t root_steps = (options_.is_relaxed ? 2 : 1) * options_.root_steps;
+    const std::size_t n_steps = is_root ? root_steps : options_.node_steps;
     const double max_work = work_left() / static_cast<double>(nodes.size());
     // A single node is not worth a thread of its own.
     const std::size_t n_threads = nodes.size() > 1 ? workers_.size() : 1;
@@ -540,10 +842,13 @@ class Search {
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       ++result_.n_nodes;
       auto& outcome = outcomes[n];
+      record_.expand(nodes[n]->number, std::move(outcome.record));
       result_.work += outcome.work;
       for (auto& pair : outcome.found) accept(std::move(pair));
       for (auto& child : outcome.children) {
         child->number = n_created_++;
+        child->record.bound = child->bound;
+        record_.create(child->record);
         push(std::move(child));
       }
     }
@@ -563,15 +868,133 @@ class Search {
     return options_.gap <= 1e-6 ? score : std::min(result_.root_bound, score + options_.gap);
   }
 
+  // --- what is kept of it ---
+
+  std::string state() const {
+    StateWriter out;
+    out.put(kTreeState);
+    save_result(out);
+    out.put(root_alive_);
+    out.put(tables_.max_entries);
+    out.put(n_created_);
+    out.put(options_.is_relaxed);
+    std::vector<const Prices*> prices;  // those of nodes are often the same
+    std::unordered_map<const Prices*, std::uint32_t> places;
+    for (const auto& node : queue_)
+      if (places.try_emplace(node->prices.get(), static_cast<std::uint32_t>(prices.size())).second)
+        prices.push_back(node->prices.get());
+    out.put<std::uint64_t>(prices.size());
+    for (const auto* each : prices) save(out, *each);
+    out.put<std::uint64_t>(queue_.size());
+    for (const auto& node : queue_) {
+      if (options_.is_relaxed) {
+        out.put(node->clusters->clusters);
+        out.put(node->clusters->least);
+        out.put(node->clusters->charges);
+      }
+      out.put(node->bound);
+      out.put(node->estimate);
+      out.put(node->number);
+      save(out, node->fixed);
+      out.put(node->step);
+      out.put(node->alive);
+      out.put(node->values);
+      out.put(places.at(node->prices.get()));
+    }
+    record_.save(out);
+    return out.take();
+  }
+
+  void load() {
+    StateReader in(keeper_.earlier());
+    StateReader::require(in.get<std::uint64_t>() == kTreeState);
+    load_result(in);
+    const std::size_t n_families = problem_.families().size();
+    root_alive_ = in.get_all_below<std::uint32_t>(n_families);
+    tables_.max_entries = in.get<std::size_t>();
+    n_created_ = in.get<std::size_t>();
+    StateReader::require(in.get_flag() == options_.is_relaxed);
+    std::vector<std::shared_ptr<const Prices>> prices(in.get_size(2 * sizeof(std::uint64_t)));
+    for (auto& each : prices) each = std::make_shared<const Prices>(read_prices(in, problem_));
+    const std::vector<std::uint8_t> is_alive = marked(root_alive_);
+    for (auto n_left = in.get_size(3 * sizeof(double)); n_left > 0; --n_left) {
+      auto node = std::make_unique<Node>();
+      if (options_.is_relaxed) node->clusters = read_clusters(in);
+      node->bound = in.get<double>();
+      node->estimate = in.get<double>();
+      node->number = in.get_below<std::size_t>(n_created_);
+      node->fixed = read_completion(in, problem_, true);
+      node->step = in.get<double>();
+      node->alive = in.get_all_below<std::uint32_t>(n_families);
+      node->values = in.get_all<double>();
+      StateReader::require(node->values.empty() || node->values.size() == node->alive.size());
+      for (const auto f : node->alive) StateReader::require(is_alive[f] != 0);
+      node->prices = prices[in.get_below<std::uint32_t>(prices.size())];
+      push(std::move(node));
+    }
+    record_.load(in, problem_, n_created_);
+    in.require_end();
+  }
+
+  static std::shared_ptr<const ClusterPrices> read_clusters(StateReader& in) {
+    auto clusters = std::make_shared<ClusterPrices>();
+    clusters->clusters = in.get_all<std::uint64_t>();
+    clusters->least = in.get_all<std::uint8_t>();
+    clusters->charges = in.get_all<double>();
+    StateReader::require(clusters->clusters.size() == clusters->charges.size() &&
+                         clusters->least.size() == clusters->charges.size());
+    for (const auto least : clusters->least) StateReader::require(least >= 1 && least <= 3);
+    for (const double charge : clusters->charges)
+      StateReader::require(charge >= 0.0 && charge < 1e9);
+    return clusters;
+  }
+
+  void save_result(StateWriter& out) const {
+    save(out, result_.best);
+    save(out, result_.trace);
+    out.put(result_.start_score);
+    out.put(result_.start_is_certified);
+    out.put(result_.bound);
+    out.put(result_.root_bound);
+    out.put(result_.priced_root_bound);
+    out.put(result_.n_nodes);
+    out.put(result_.work);
+    out.put(result_.n_families);
+    out.put(result_.n_alive);
+  }
+
+  void load_result(StateReader& in) {
+    result_.best = read_pair(in, problem_);
+    result_.trace = read_trace(in);
+    result_.start_score = in.get<double>();
+    result_.start_is_certified = in.get_flag();
+    result_.bound = in.get<double>();
+    result_.root_bound = in.get<double>();
+    result_.priced_root_bound = in.get<double>();
+    result_.n_nodes = in.get<std::size_t>();
+    result_.work = in.get<double>();
+    result_.n_families = in.get<std::size_t>();
+    result_.n_alive = in.get<std::size_t>();
+  }
+
+  std::vector<std::uint8_t> marked(const std::vector<std::uint32_t>& families) const {
+    std::vector<std::uint8_t> is_there(problem_.families().size(), 0);
+    for (const auto f : families) is_there[f] = 1;
+    return is_there;
+  }
+
   const AugmentProblem& problem_;
   const ExactOptions& options_;
   const Stop& stop_;
   Progress* progress_;
+  Keeper& keeper_;
+  std::vector<std::uint32_t> root_alive_;
   RootTables tables_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<Node>> queue_;
   double bytes_ = 0.0;
   std::size_t n_created_ = 0;
+  ProofRecord record_;
   ExactResult result_;
 };
 
@@ -579,10 +1002,14 @@ class Search {
 
 ExactResult solve_exactly(const AugmentProblem& problem,
                           const std::vector<AugmentProblem::Completion>& starts,
-                          const ExactOptions& options, const Stop& stop, Progress* progress) {
-  auto start = mend_from(problem, starts, options.locality, options.n_threads,
-                         stop.share(kStartShare), progress);
-  return Search(problem, options, stop, progress).run(std::move(start));
+                          const ExactOptions& options, const Stop& stop, Progress* progress,
+                          Keeper* keeper) {
+  Keeper none;
+  if (keeper == nullptr) keeper = &none;
+  Search search(problem, options, stop, progress, *keeper);
+  if (is_state_of(kTreeState, keeper->earlier())) return search.go_on();
+  return search.run(mend_from(problem, starts, options.locality, options.n_threads,
+                              options.is_relaxed, stop.share(kStartShare), progress, *keeper));
 }
 
 }  // namespace bayesmend

@@ -13,17 +13,17 @@ namespace {
 constexpr std::ptrdiff_t kFamiliesPerPoll = 1024;
 constexpr std::size_t kCellsPerPoll = std::size_t{1} << 20;
 
-std::vector<Var> members_of(std::uint32_t mask) {
+std::vector<Var> members_of(std::uint64_t mask) {
   std::vector<Var> members;
   for_each_bit(mask, [&](Var v) { members.push_back(v); });
   return members;
 }
 
 // Subsets of a set of at most `size` members, in ascending order of their masks.
-std::vector<std::uint32_t> subsets_up_to(std::uint32_t set, int size) {
-  std::vector<std::uint32_t> subsets{0};
+std::vector<std::uint64_t> subsets_up_to(std::uint64_t set, int size) {
+  std::vector<std::uint64_t> subsets{0};
   for (; set != 0; set &= set - 1) {
-    const std::uint32_t lowest = set & (~set + 1);
+    const std::uint64_t lowest = set & (~set + 1);
     // Every subset of the lower members precedes all that hold this one.
     const std::size_t n_without = subsets.size();
     for (std::size_t s = 0; s < n_without; ++s)
@@ -95,12 +95,14 @@ double AugmentProblem::decided_terms(Var variable, const Completion& fixed) cons
   return total;
 }
 
-void AugmentProblem::add_family(Var child, std::uint32_t mask, std::span<const Var> parents) {
+void AugmentProblem::add_family(Var child, std::uint64_t mask, std::span<const Var> parents) {
   const std::uint32_t card = card_[child];
   const double n_cells = counter_.n_cells(parents) * card;
   bytes_ += 4.0 * n_cells + 64.0;
   if (bytes_ > max_bytes_ || n_cells > 1e9)
-    throw std::length_error("the count tables of the families exceed the memory limit");
+    throw std::length_error("the count tables of the families would need more than the " +
+                            std::to_string(static_cast<std::uint64_t>(max_bytes_ / 1e6)) +
+                            " MB that may be used for them");
   families_.push_back({.parents = mask,
                        .child = child,
                        .child_card = card,
@@ -116,10 +118,10 @@ bool AugmentProblem::list_families(const ParentRules& rules, const Stop& stop) {
   for (Var c = 0; c < n_vars_; ++c) {
     if (stop.poll()) return false;
     first_family_.push_back(families_.size());
-    std::uint32_t allowed = 0, required = 0;
+    std::uint64_t allowed = 0, required = 0;
     for (Var p = 0; p < n_vars_; ++p) {
-      if (p != c && rules.allowed[c * n_vars_ + p]) allowed |= std::uint32_t{1} << p;
-      if (rules.required[c * n_vars_ + p]) required |= std::uint32_t{1} << p;
+      if (p != c && rules.allowed[c * n_vars_ + p]) allowed |= std::uint64_t{1} << p;
+      if (rules.required[c * n_vars_ + p]) required |= std::uint64_t{1} << p;
     }
     const int n_more = static_cast<int>(rules.limit[c]) - std::popcount(required);
     for (const auto subset : subsets_up_to(allowed & ~required, n_more))
@@ -203,6 +205,39 @@ bool AugmentProblem::list_items(std::span<const std::uint8_t> codes,
     family.n_items = static_cast<std::uint32_t>(items_.size()) - family.first_item;
   }
   return true;
+}
+
+void AugmentProblem::keep(std::span<const std::uint8_t> is_kept) {
+  std::vector<Family> families;
+  std::vector<std::uint32_t> counts;
+  std::vector<Item> items;
+  std::vector<Hole> holes;
+  std::vector<std::size_t> first_family;
+  for (std::size_t v = 0; v < n_vars_; ++v) {
+    first_family.push_back(families.size());
+    for (std::size_t f = first_family_[v]; f < first_family_[v + 1]; ++f) {
+      if (is_kept[f] == 0) continue;
+      Family family = families_[f];
+      const auto own_counts = base_counts(family);
+      family.first_count = counts.size();
+      counts.insert(counts.end(), own_counts.begin(), own_counts.end());
+      const auto own_items = this->items(family);
+      family.first_item = static_cast<std::uint32_t>(items.size());
+      for (Item item : own_items) {
+        const auto own_holes = this->holes(item);
+        item.first_hole = static_cast<std::uint32_t>(holes.size());
+        holes.insert(holes.end(), own_holes.begin(), own_holes.end());
+        items.push_back(item);
+      }
+      families.push_back(family);
+    }
+  }
+  first_family.push_back(families.size());
+  families_.swap(families);
+  counts_.swap(counts);
+  items_.swap(items);
+  holes_.swap(holes);
+  first_family_.swap(first_family);
 }
 
 double AugmentProblem::score_counts(const Family& family,

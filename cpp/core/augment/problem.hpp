@@ -48,7 +48,7 @@ class AugmentProblem {
     std::uint32_t first_hole, n_holes;
   };
   struct Family {
-    std::uint32_t parents;  // mask, where there are at most 32 variables
+    std::uint64_t parents;  // mask, where there are at most 64 variables
     Var child;
     std::uint32_t child_card;
     std::uint32_t n_cells;  // parent configurations times states of the child, the child fastest
@@ -58,7 +58,7 @@ class AugmentProblem {
     const CellTable* joint = nullptr;
     const CellTable* given = nullptr;
     double penalty;
-    std::uint32_t members() const { return parents | std::uint32_t{1} << child; }
+    std::uint64_t members() const { return parents | std::uint64_t{1} << child; }
   };
   using Completion = std::vector<std::uint8_t>;  // per cell; kFree where undecided
 
@@ -72,6 +72,9 @@ class AugmentProblem {
   AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
                  std::span<const std::uint32_t> weight, const ScoreRule& rule,
                  const std::vector<std::vector<Var>>& parents, double max_bytes);
+
+  // Forgets the families that are not marked; each variable keeps its first one.
+  void keep(std::span<const std::uint8_t> is_kept);
 
   // terms[cell * width + value] for one row of the pattern, finite; width: terms.size() /
   // n_cells().
@@ -127,7 +130,7 @@ class AugmentProblem {
   AugmentProblem(const Table& complete, std::span<const std::uint8_t> codes,
                  std::span<const std::uint32_t> weight, const ScoreRule& rule, double max_bytes);
   bool list_families(const ParentRules& rules, const Stop& stop);
-  void add_family(Var child, std::uint32_t mask, std::span<const Var> parents);
+  void add_family(Var child, std::uint64_t mask, std::span<const Var> parents);
   bool count_families(const Table& complete, const Stop& stop);
   bool list_items(std::span<const std::uint8_t> codes, std::span<const std::uint32_t> weight,
                   const Stop& stop);

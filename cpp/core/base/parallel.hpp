@@ -38,7 +38,17 @@ class Progress {
   std::atomic<std::size_t> steps_{0};
 };
 
-inline std::size_t n_cores() { return std::max(1u, std::thread::hardware_concurrency()); }
+// Cores that the process may keep busy, where that is less than the machine has; 0 for no limit.
+inline std::atomic<std::size_t>& core_limit() {
+  static std::atomic<std::size_t> limit{0};
+  return limit;
+}
+
+inline std::size_t n_cores() {
+  const std::size_t there = std::max(1u, std::thread::hardware_concurrency());
+  const std::size_t limit = core_limit();
+  return limit == 0 ? there : std::min(there, limit);
+}
 
 // Beyond this, threads cost memory and give nothing.
 inline std::size_t max_threads() { return 8 * n_cores(); }
@@ -57,14 +67,15 @@ enum class Caller { works, waits };
 
 // Runs work(task, thread) for every task. Tasks are handed out one at a time, so their
 // results must be stored by task index: then they are the same for any thread count.
-// Returns false when the stop, polled every 20 ms, ended the work: then not every task may have
-// run. Work that takes less time is done even when the time is over.
+// Returns false when the stop, polled every 20 ms, ended the work, or cut a step of it: then not
+// every task may have run. Work that takes less time is done even when the time is over.
 template <class Work>
 bool parallel_for(std::size_t n_tasks, std::size_t n_threads, const Stop& stop, Work&& work,
                   Caller caller = Caller::works) {
   n_threads = std::min(resolve_threads(n_threads), std::max<std::size_t>(n_tasks, 1));
   constexpr std::chrono::milliseconds kPollInterval(20);
   if (n_threads <= 1 && caller == Caller::works) {
+    const Watched watched(stop);
     auto last = Stop::Clock::now();
     for (std::size_t task = 0; task < n_tasks; ++task) {
       if (Stop::Clock::now() - last > kPollInterval) {
@@ -73,7 +84,7 @@ bool parallel_for(std::size_t n_tasks, std::size_t n_threads, const Stop& stop, 
       }
       work(task, std::size_t{0});
     }
-    return true;
+    return !stop.was_cut();
   }
   std::atomic<std::size_t> next{0};
   bool is_over = false;
@@ -95,6 +106,7 @@ bool parallel_for(std::size_t n_tasks, std::size_t n_threads, const Stop& stop, 
   };
   auto run = [&](std::size_t thread) {
     if (is_limited) get_ready();
+    const Watched watched(stop);
     try {
       for (std::size_t task; (task = next.fetch_add(1)) < n_tasks;) work(task, thread);
     } catch (...) {
@@ -152,7 +164,7 @@ bool parallel_for(std::size_t n_tasks, std::size_t n_threads, const Stop& stop, 
   }
   for (auto& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
-  return !is_over;
+  return !is_over && !stop.was_cut();
 }
 
 // The same for short tasks, handed out `n_at_once` at a time.

@@ -67,6 +67,15 @@ class Stop {
     return is_over();
   }
 
+  // For a step that takes long: whether to leave it half-way. What the work gives is of no use
+  // then, and says so by was_cut().
+  bool cuts() const {
+    if (!is_over()) return false;
+    was_cut_.store(true, std::memory_order_relaxed);
+    return true;
+  }
+  bool was_cut() const { return was_cut_.load(std::memory_order_relaxed); }
+
   // Whether somebody has been told that it is over; does not look at the clock.
   bool has_ended() const { return reason() != StopReason::nothing; }
   // Why it is over, if it is.
@@ -91,6 +100,27 @@ class Stop {
   const Stop* whole_ = nullptr;
   std::thread::id owner_ = std::this_thread::get_id();
   mutable std::atomic<StopReason> reason_{StopReason::nothing};
+  mutable std::atomic<bool> was_cut_{false};
+};
+
+// The stop of the work that the calling thread does, for steps far below it that take long.
+class Watched {
+ public:
+  explicit Watched(const Stop& stop) : before_(std::exchange(current(), &stop)) {}
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+  ~Watched() { current() = before_; }
+
+  // Whether to leave a step half-way.
+  static bool cuts() { return current() != nullptr && current()->cuts(); }
+
+ private:
+  static const Stop*& current() {
+    static thread_local const Stop* stop = nullptr;
+    return stop;
+  }
+
+  const Stop* before_;
 };
 
 }  // namespace bayesmend

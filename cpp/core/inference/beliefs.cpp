@@ -302,23 +302,38 @@ void Beliefs::marginal(std::uint32_t position, std::span<double> out) const {
   for (double& value : out) value /= scale;
 }
 
-void Beliefs::add_factor_marginals(std::size_t c, double weight, std::span<const std::size_t> first,
-                                   std::span<double> counts) const {
+template <class Visit>
+void Beliefs::visit_factor_entries(std::size_t c, double total, std::span<const std::size_t> first,
+                                   Visit&& visit) const {
   const auto from = table(c);
   const auto& walk = shape_->walk(c);
   const auto& factors = shape_->clique(c).factors;
-  double total = 0.0;
-  for (const double entry : from) total += entry;
-  const double scale = weight / total;
+  double sum = 0.0;
+  for (const double entry : from) sum += entry;
+  const double scale = total / sum;
   walk_runs(c, 0, factors.size(), [&](std::size_t entry) {
     for (std::size_t i = 0; i < factors.size(); ++i) {
-      double* to = counts.data() + first[factors[i]] + offsets_[i];
+      std::size_t place = first[factors[i]] + offsets_[i];
       const std::size_t stride = *walk.strides_of(i);
       for (const double value : from.subspan(entry, walk.sizes[0])) {
-        *to += scale * value;
-        to += stride;
+        visit(place, scale * value);
+        place += stride;
       }
     }
+  });
+}
+
+void Beliefs::add_factor_marginals(std::size_t c, double weight, std::span<const std::size_t> first,
+                                   std::span<double> counts) const {
+  visit_factor_entries(c, weight, first,
+                       [&](std::size_t place, double value) { counts[place] += value; });
+}
+
+void Beliefs::add_factor_marginals(std::size_t c, std::uint64_t weight,
+                                   std::span<const std::size_t> first,
+                                   std::span<ExactSum> counts) const {
+  visit_factor_entries(c, 1.0, first, [&](std::size_t place, double probability) {
+    counts[place].add(on_grid(probability), weight);
   });
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/exact.hpp"
 #include "core/base/odometer.hpp"
 #include "core/inference/cliques.hpp"
 #include "core/table/table.hpp"
@@ -103,6 +104,9 @@ class Beliefs {
   // `counts`, that of factor f from first[f] on, laid out as the factor is.
   void add_factor_marginals(std::size_t clique, double weight, std::span<const std::size_t> first,
                             std::span<double> counts) const;
+  // The same, the probability of each entry rounded, so that sums do not depend on their order.
+  void add_factor_marginals(std::size_t clique, std::uint64_t weight,
+                            std::span<const std::size_t> first, std::span<ExactSum> counts) const;
   // After collect with Pass::sum: a draw, one state per position; uniform() is in [0, 1).
   template <class Uniform>
   void draw(std::span<std::uint8_t> states, Uniform&& uniform) const;
@@ -110,6 +114,10 @@ class Beliefs {
   bool decode(std::span<std::uint8_t> states) const;
 
  private:
+  // Calls visit(place, value) for every factor and entry, the entries adding up to `total`.
+  template <class Visit>
+  void visit_factor_entries(std::size_t clique, double total, std::span<const std::size_t> first,
+                            Visit&& visit) const;
   template <class Visit>
   void walk_runs(std::size_t clique, std::size_t first, std::size_t last, Visit&& visit) const;
   std::span<double> entries(std::size_t clique) {

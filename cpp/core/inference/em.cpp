@@ -39,10 +39,53 @@ double prior_log_density(const FamilyGraph& graph, std::span<const double> cpts,
   return sum;
 }
 
+}  // namespace
+
+Expectation expect(const Holes& holes, std::span<const double> cpts, std::size_t n_threads,
+                   const Stop& stop) {
+  const auto& instances = holes.instances();
+  const std::size_t n_parts = instances.size() > kFewInstances ? kParts : 1;
+  std::vector<Part> parts(n_parts);
+  Expectation result;
+  result.stopped = !parallel_for(n_parts, n_threads, stop, [&](std::size_t p, std::size_t) {
+    parts[p].counts.assign(cpts.size(), 0.0);
+    const std::size_t end = instances.size() * (p + 1) / n_parts;
+    for (std::size_t i = instances.size() * p / n_parts; i < end; ++i)
+      parts[p].add(holes, instances[i], cpts);
+  });
+  if (result.stopped) return result;
+  result.counts = holes.observed_counts();
+  for (std::size_t e = 0; e < cpts.size(); ++e)
+    if (result.counts[e] > 0.0) result.log_likelihood += result.counts[e] * std::log(cpts[e]);
+  for (const auto& part : parts) {
+    result.log_likelihood += part.log_likelihood;
+    for (std::size_t e = 0; e < cpts.size(); ++e) result.counts[e] += part.counts[e];
+  }
+  return result;
+}
+
+std::vector<double> maximise(const FamilyGraph& graph, std::span<const double> counts, double ess,
+                             std::span<const double> cpts) {
+  std::vector<double> result(cpts.begin(), cpts.end());
+  for (std::size_t i = 0; i < graph.n_vars(); ++i) {
+    const std::size_t card = graph.card[i];
+    const std::size_t first = graph.cpt_start[i], last = graph.cpt_start[i + 1];
+    const double pseudo_count = ess / static_cast<double>(last - first);
+    for (std::size_t row = first; row < last; row += card) {
+      double total = 0.0;
+      for (std::size_t k = 0; k < card; ++k) total += counts[row + k] + pseudo_count;
+      if (total <= 0.0) continue;
+      for (std::size_t k = 0; k < card; ++k)
+        result[row + k] = (counts[row + k] + pseudo_count) / total;
+    }
+  }
+  return result;
+}
+
 // Where to go from a point and the point that a step of EM leads to: there, or, after every two
 // steps, further on along them (squared extrapolation; Varadhan and Roland 2008, scheme S3). EM
 // creeps where much is missing; a leap that does not gain is taken back.
-class Leaper {
+class Ascent::Leaper {
  public:
   explicit Leaper(const FamilyGraph& graph) : graph_(graph) {}
 
@@ -109,87 +152,57 @@ class Leaper {
   bool is_leap_ = false, was_limited_ = false;
 };
 
-}  // namespace
+Ascent::Ascent(const FamilyGraph& graph, std::span<const double> cpts, double ess,
+               std::size_t max_iter, double tol)
+    : graph_(graph),
+      ess_(ess),
+      max_iter_(max_iter),
+      tol_(tol),
+      leaper_(std::make_unique<Leaper>(graph_)),
+      asked_(cpts.begin(), cpts.end()) {}
 
-Expectation expect(const Holes& holes, std::span<const double> cpts, std::size_t n_threads,
-                   const Stop& stop) {
-  const auto& instances = holes.instances();
-  const std::size_t n_parts = instances.size() > kFewInstances ? kParts : 1;
-  std::vector<Part> parts(n_parts);
-  Expectation result;
-  result.stopped = !parallel_for(n_parts, n_threads, stop, [&](std::size_t p, std::size_t) {
-    parts[p].counts.assign(cpts.size(), 0.0);
-    const std::size_t end = instances.size() * (p + 1) / n_parts;
-    for (std::size_t i = instances.size() * p / n_parts; i < end; ++i)
-      parts[p].add(holes, instances[i], cpts);
-  });
-  if (result.stopped) return result;
-  result.counts = holes.observed_counts();
-  for (std::size_t e = 0; e < cpts.size(); ++e)
-    if (result.counts[e] > 0.0) result.log_likelihood += result.counts[e] * std::log(cpts[e]);
-  for (const auto& part : parts) {
-    result.log_likelihood += part.log_likelihood;
-    for (std::size_t e = 0; e < cpts.size(); ++e) result.counts[e] += part.counts[e];
-  }
-  return result;
-}
+Ascent::~Ascent() = default;
 
-std::vector<double> maximise(const FamilyGraph& graph, std::span<const double> counts, double ess,
-                             std::span<const double> cpts) {
-  std::vector<double> result(cpts.begin(), cpts.end());
-  for (std::size_t i = 0; i < graph.n_vars(); ++i) {
-    const std::size_t card = graph.card[i];
-    const std::size_t first = graph.cpt_start[i], last = graph.cpt_start[i + 1];
-    const double pseudo_count = ess / static_cast<double>(last - first);
-    for (std::size_t row = first; row < last; row += card) {
-      double total = 0.0;
-      for (std::size_t k = 0; k < card; ++k) total += counts[row + k] + pseudo_count;
-      if (total <= 0.0) continue;
-      for (std::size_t k = 0; k < card; ++k)
-        result[row + k] = (counts[row + k] + pseudo_count) / total;
-    }
+bool Ascent::tell(std::vector<double> counts, double log_likelihood) {
+  const std::size_t iteration = n_told_++;
+  double objective = log_likelihood;
+  if (ess_ > 0.0) objective += prior_log_density(graph_, asked_, ess_);
+  const double gain = iteration == 0 ? objective : objective - run_.objective.back();
+  if (leaper_->is_leap() && !(gain >= 0.0)) {
+    if (iteration >= max_iter_) return true;
+    asked_ = leaper_->fall_back();
+    return false;
   }
-  return result;
+  run_.converged = iteration > 0 && !leaper_->is_leap() && gain < tol_;
+  // At the summit rounding decides: what would fall by its last bits is not taken.
+  if (iteration > 0 && gain < 0.0) return true;
+  run_.cpts = std::move(asked_);
+  run_.counts = std::move(counts);
+  run_.log_likelihood.push_back(log_likelihood);
+  run_.objective.push_back(objective);
+  if (run_.converged || iteration >= max_iter_ || !std::isfinite(log_likelihood)) return true;
+  asked_ = leaper_->step(run_.cpts, maximise(graph_, run_.counts, ess_, run_.cpts));
+  return false;
 }
 
 EmRun fit_parameters(const Holes& holes, std::span<const double> cpts, double ess,
                      std::size_t max_iter, double tol, std::size_t n_threads, const Stop& stop) {
-  EmRun run;
+  Ascent ascent(holes.graph(), cpts, ess, max_iter, tol);
   const Stop never;
-  Leaper leaper(holes.graph());
-  std::vector<double> next(cpts.begin(), cpts.end());
   auto polled = Stop::Clock::now();
-  for (std::size_t iteration = 0;; ++iteration) {
+  for (bool is_first = true;; is_first = false) {
     // The first expectation is never stopped: there is always something to return.
-    auto found = expect(holes, next, n_threads, iteration == 0 ? never : stop);
+    auto found = expect(holes, ascent.asked(), n_threads, is_first ? never : stop);
     bool is_over = found.stopped;
     // Expectations that are over within milliseconds do not poll themselves.
     if (const auto now = Stop::Clock::now(); now - polled > kPollInterval) {
-      is_over = is_over || (iteration > 0 && stop.poll());
+      is_over = is_over || (!is_first && stop.poll());
       polled = now;
     }
-    if (is_over) {
-      run.stopped = stop.reason();
-      return run;
-    }
-    double objective = found.log_likelihood;
-    if (ess > 0.0) objective += prior_log_density(holes.graph(), next, ess);
-    const double gain = iteration == 0 ? objective : objective - run.objective.back();
-    if (leaper.is_leap() && !(gain >= 0.0)) {
-      if (iteration >= max_iter) return run;
-      next = leaper.fall_back();
-      continue;
-    }
-    run.converged = iteration > 0 && !leaper.is_leap() && gain < tol;
-    // At the summit rounding decides: what would fall by its last bits is not taken.
-    if (iteration > 0 && gain < 0.0) return run;
-    run.cpts = std::move(next);
-    run.counts = std::move(found.counts);
-    run.log_likelihood.push_back(found.log_likelihood);
-    run.objective.push_back(objective);
-    if (run.converged || iteration >= max_iter || !std::isfinite(found.log_likelihood)) return run;
-    next = leaper.step(run.cpts, maximise(holes.graph(), run.counts, ess, run.cpts));
+    if (is_over) ascent.run().stopped = stop.reason();
+    if (is_over || ascent.tell(std::move(found.counts), found.log_likelihood)) break;
   }
+  return std::move(ascent.run());
 }
 
 }  // namespace bayesmend

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -31,8 +32,37 @@ struct EmRun {
   bool converged = false;
   StopReason stopped = StopReason::nothing;
 };
+
 // Expectation-maximisation from `cpts` until the objective gains less than `tol`: the
 // log-likelihood of what is observed, plus, with ess > 0, the log-density of its Dirichlet prior.
+// It asks what is expected under some probabilities and is told, whoever counts.
+class Ascent {
+ public:
+  Ascent(const FamilyGraph& graph, std::span<const double> cpts, double ess, std::size_t max_iter,
+         double tol);
+  ~Ascent();
+  Ascent(const Ascent&) = delete;
+  Ascent& operator=(const Ascent&) = delete;
+
+  const FamilyGraph& graph() const { return graph_; }
+  const std::vector<double>& asked() const { return asked_; }
+  // What is expected under what was asked. True when that was the last question.
+  bool tell(std::vector<double> counts, double log_likelihood);
+  EmRun& run() { return run_; }
+
+ private:
+  class Leaper;
+
+  FamilyGraph graph_;
+  double ess_;
+  std::size_t max_iter_;
+  double tol_;
+  std::unique_ptr<Leaper> leaper_;
+  std::vector<double> asked_;
+  std::size_t n_told_ = 0;
+  EmRun run_;
+};
+
 EmRun fit_parameters(const Holes& holes, std::span<const double> cpts, double ess,
                      std::size_t max_iter, double tol, std::size_t n_threads, const Stop& stop);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 
 #include "core/base/bits.hpp"
 #include "core/base/require.hpp"
@@ -13,8 +14,10 @@ namespace {
 
 // Of larger pieces not the joint posterior is computed but those of their cliques.
 constexpr double kMaxJoint = 4096.0;
-constexpr std::size_t kMaxCells = std::size_t{1} << 26;
+constexpr std::size_t kLargeTable = std::size_t{1} << 20;  // cells
 constexpr std::size_t kInstancesPerTask = 32;
+// Tables of fewer cells take so little time that nobody looks at the clock meanwhile.
+constexpr std::size_t kMostUnwatched = 4096;
 // What a distribution takes besides its numbers.
 constexpr std::size_t kNumbersPerNode = 10;
 
@@ -31,6 +34,7 @@ ExpectedCounts::ExpectedCounts(const Holes& holes, std::span<const double> cpts,
   max_kept_ = static_cast<std::size_t>(n_numbers / 2.0);
   max_remembered_ =
       static_cast<std::size_t>(n_numbers / 8.0 / static_cast<double>(resolve_threads(n_threads)));
+  max_cells_ = static_cast<std::size_t>(entries_within(max_bytes));
   for (const auto& piece : holes.pieces()) {
     auto& first = first_marginal_.emplace_back();
     std::size_t before = 0;
@@ -277,17 +281,33 @@ void ExpectedCounts::expand(std::span<const Member> members, std::size_t cell, d
   }
 }
 
-std::size_t ExpectedCounts::fill(VariableSet set, Scratch& scratch) const {
-  const Table& table = holes_.table();
+std::size_t ExpectedCounts::lay_out(VariableSet set, Scratch& scratch) const {
   auto& strides = scratch.strides;
   strides.resize(set.size());
   std::size_t n_cells = 1;
   for (std::size_t k = set.size(); k-- > 0;) {
     strides[k] = n_cells;
-    n_cells *= table.card[set[k]];
-    if (n_cells > kMaxCells)
-      throw std::length_error("a table of expected counts would have more than 2^26 cells.");
+    n_cells *= holes_.table().card[set[k]];
+    if (n_cells > max_cells_)
+      throw std::length_error("a table of expected counts would have more than " +
+                              std::to_string(max_cells_) + " cells, for which there is no room.");
   }
+  return n_cells;
+}
+
+std::unique_lock<std::mutex> ExpectedCounts::alone_with(std::size_t n_cells) const {
+  return n_cells > kLargeTable ? std::unique_lock(large_) : std::unique_lock<std::mutex>();
+}
+
+void ExpectedCounts::give_back(std::size_t n_cells, Scratch& scratch) {
+  if (n_cells <= kLargeTable) return;
+  scratch.totals = {};
+  scratch.is_shown = {};
+}
+
+void ExpectedCounts::fill(VariableSet set, std::size_t n_cells, Scratch& scratch) const {
+  const Table& table = holes_.table();
+  const auto& strides = scratch.strides;
   if (scratch.totals.size() < n_cells) scratch.totals.resize(n_cells, 0.0);
   note_rows(set, scratch);
   const auto is_whole = [&](std::size_t w) {
@@ -301,9 +321,12 @@ std::size_t ExpectedCounts::fill(VariableSet set, Scratch& scratch) const {
     for (std::size_t c = 0; c < n_cells; ++c) scratch.is_shown[c] = scratch.totals[c] > 0.0;
   }
   for (std::size_t k = 0; k < set.size(); ++k) spread_single(set[k], strides[k], scratch);
-  for_rows([&](std::size_t w) { return scratch.twice[w]; },
-           [&](std::size_t row) { spread_row(row, set, strides, scratch); });
-  return n_cells;
+  bool is_cut = Watched::cuts();
+  for_rows([&](std::size_t w) { return is_cut ? 0 : scratch.twice[w]; },
+           [&](std::size_t row) {
+             spread_row(row, set, strides, scratch);
+             is_cut = n_cells > kMostUnwatched && Watched::cuts();
+           });
 }
 
 // Where each row lies in the table of a set, and which rows miss one of its variables, or more.
@@ -332,8 +355,11 @@ std::unique_ptr<CountSource::Scratch> ExpectedCounts::make_scratch() const {
 std::span<const double> ExpectedCounts::count(VariableSet set,
                                               CountSource::Scratch& source_scratch) const {
   auto& scratch = static_cast<Scratch&>(source_scratch);
-  const std::size_t n_cells = fill(set, scratch);
+  const std::size_t n_cells = lay_out(set, scratch);
+  const auto alone = alone_with(n_cells);
   scratch.occupied.clear();
+  if (n_cells > kMostUnwatched && Watched::cuts()) return scratch.occupied;
+  fill(set, n_cells, scratch);
   double unsupported = 0.0;
   for (std::size_t cell = 0; cell < n_cells; ++cell) {
     if (scratch.totals[cell] == 0.0) continue;
@@ -341,6 +367,7 @@ std::span<const double> ExpectedCounts::count(VariableSet set,
     scratch.occupied.push_back(scratch.totals[cell]);
     scratch.totals[cell] = 0.0;
   }
+  give_back(n_cells, scratch);
   if (has_support_) {
     auto& lack = scratch.lacks[scratch.next_lack++ % std::size(scratch.lacks)];
     lack.set.assign(set.begin(), set.end());
@@ -361,10 +388,13 @@ double ExpectedCounts::unsupported(VariableSet set, CountSource::Scratch& source
 }
 
 std::vector<double> ExpectedCounts::table(VariableSet set, Scratch& scratch) const {
-  const std::size_t n_cells = fill(set, scratch);
+  const std::size_t n_cells = lay_out(set, scratch);
+  const auto alone = alone_with(n_cells);
+  fill(set, n_cells, scratch);
   const auto end = scratch.totals.begin() + static_cast<std::ptrdiff_t>(n_cells);
   std::vector<double> result(scratch.totals.begin(), end);
   std::fill(scratch.totals.begin(), end, 0.0);
+  give_back(n_cells, scratch);
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -19,7 +20,8 @@ namespace bayesmend {
 class ExpectedCounts final : public CountSource {
  public:
   // Keeps a view of the holes and of the probabilities, which must outlive it. Of `max_bytes`, half
-  // may go into posteriors that are kept, a quarter into what threads remember of them. Only with
+  // may go into posteriors that are kept, a quarter into what threads remember of them, and a
+  // quarter into the table that is counted. Only with
   // `has_support` is it known what is expected in cells that no row shows whole.
   ExpectedCounts(const Holes& holes, std::span<const double> cpts, std::size_t n_threads,
                  double max_bytes, bool has_support, const Stop& stop);
@@ -30,6 +32,7 @@ class ExpectedCounts final : public CountSource {
 
   std::span<const double> count(VariableSet set, CountSource::Scratch& scratch) const override;
   double unsupported(VariableSet set, CountSource::Scratch& scratch) const override;
+  double max_cells() const override { return static_cast<double>(max_cells_); }
 
   // The whole joint table, the last variable of `set` varying fastest.
   std::vector<double> table(VariableSet set, Scratch& scratch) const;
@@ -57,8 +60,13 @@ class ExpectedCounts final : public CountSource {
     const double* chance = nullptr;  // that distribution, in the last member of an instance
   };
 
-  // Adds up in scratch.totals; returns how many cells the table has.
-  std::size_t fill(VariableSet set, Scratch& scratch) const;
+  // How many cells the table of a set has, with the strides of its variables in the scratch.
+  std::size_t lay_out(VariableSet set, Scratch& scratch) const;
+  // Adds up in scratch.totals.
+  void fill(VariableSet set, std::size_t n_cells, Scratch& scratch) const;
+  // Large tables are counted one at a time, whatever the number of threads.
+  std::unique_lock<std::mutex> alone_with(std::size_t n_cells) const;
+  static void give_back(std::size_t n_cells, Scratch& scratch);
   template <class WordOf, class Visit>
   void for_rows(WordOf&& word_of, Visit&& visit) const;
   void note_rows(VariableSet set, Scratch& scratch) const;
@@ -100,6 +108,8 @@ class ExpectedCounts final : public CountSource {
   std::size_t n_words_ = 0;
   std::vector<std::uint64_t> missing_;     // bit sets of rows, per variable
   std::size_t max_kept_, max_remembered_;  // numbers; the latter twice per thread
+  std::size_t max_cells_;
+  mutable std::mutex large_;
 };
 
 class ExpectedCounts::Scratch final : public CountSource::Scratch, private InstanceBeliefs {

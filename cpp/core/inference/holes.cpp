@@ -82,7 +82,16 @@ Holes::Holes(const FamilyGraph& graph, const Table& table, std::span<const doubl
     throw std::invalid_argument("there must be one weight per row.");
   if (!targets.empty() && targets.size() != graph.n_vars())
     throw std::invalid_argument("targets must have one entry per variable.");
-  if (compile(stop)) group_by_instance();
+  if (compile(0, table.n_rows, stop)) group_by_instance();
+}
+
+Holes::Holes(const FamilyGraph& graph, const Table& table, std::span<const double> weights,
+             std::size_t first, std::size_t last, const Stop& stop)
+    : graph_(graph), table_(table), weights_(weights), keeps_rows_(false) {
+  compile(first, last, stop);
+  plan_index_.clear();
+  weights_ = {};
+  table_ = {};
 }
 
 std::vector<char> Holes::relevant(std::span<const Var> missing) const {
@@ -210,20 +219,22 @@ double Holes::total_weight() const {
 }
 
 // False when it was stopped.
-bool Holes::compile(const Stop& stop) {
+bool Holes::compile(std::size_t first, std::size_t last, const Stop& stop) {
   InstanceIndex known(*this);
   std::vector<Var> missing;
   std::vector<std::uint8_t> cells(graph_.n_vars());
   observed_counts_.assign(graph_.n_entries(), 0.0);
-  plan_of_row_.reserve(table_.n_rows);
-  for (std::size_t row = 0; row < table_.n_rows; ++row) {
+  if (keeps_rows_) plan_of_row_.reserve(last - first);
+  for (std::size_t row = first; row < last; ++row) {
     if (row % 256 == 255 && stop.poll()) return false;
     missing.clear();
     for (Var v = 0; v < graph_.n_vars(); ++v) {
       cells[v] = table_.cells[v * table_.n_rows + row];
       if (cells[v] == kMissing) missing.push_back(v);
     }
-    const Plan& plan = plans_[plan_of_row_.emplace_back(plan_of(missing))];
+    const std::uint32_t number = plan_of(missing);
+    const Plan& plan = plans_[number];
+    if (keeps_rows_) plan_of_row_.push_back(number);
     add_uses(row, plan, cells, known);
     visit_observed(
         plan, [&](Var v) { return cells[v]; },
@@ -260,9 +271,9 @@ void Holes::add_uses(std::size_t row, const Plan& plan, std::span<const std::uin
     else
       offsets_.resize(first);
     instances_[found].weight += row_weight(row);
-    uses_.push_back({found, ordinal, row});
+    if (keeps_rows_) uses_.push_back({found, ordinal, row});
   }
-  row_start_.push_back(uses_.size());
+  if (keeps_rows_) row_start_.push_back(uses_.size());
 }
 
 void Holes::group_by_instance() {

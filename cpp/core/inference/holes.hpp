@@ -72,6 +72,10 @@ class Holes {
   // variables that tell nothing about them are left out. Empty: all are.
   Holes(const FamilyGraph& graph, const Table& table, std::span<const double> weights,
         std::span<const std::uint8_t> targets, const Stop& stop);
+  // Of the rows from `first` to before `last` only the sums: instances and their weights, and what
+  // is observed. No row is known afterwards, and the table is not needed any more.
+  Holes(const FamilyGraph& graph, const Table& table, std::span<const double> weights,
+        std::size_t first, std::size_t last, const Stop& stop);
   Holes(const Holes&) = delete;
   Holes& operator=(const Holes&) = delete;
 
@@ -134,7 +138,7 @@ class Holes {
   void note_size(const Piece& piece);
   // Calls visit(place of its probability) for each family of a row that is observed whole.
   void visit_observed(const Plan& plan, auto&& code_of, auto&& visit) const;
-  bool compile(const Stop& stop);
+  bool compile(std::size_t first, std::size_t last, const Stop& stop);
   std::uint32_t plan_of(const std::vector<Var>& missing);
   void add_uses(std::size_t row, const Plan& plan, std::span<const std::uint8_t> cells,
                 InstanceIndex& known);
@@ -144,6 +148,7 @@ class Holes {
   Table table_;
   std::span<const double> weights_;
   std::vector<std::uint8_t> targets_;
+  bool keeps_rows_ = true;
   std::vector<Piece> pieces_;
   std::map<std::pair<std::vector<Var>, std::vector<Var>>, std::uint32_t> piece_index_;
   std::map<std::vector<Var>, std::uint32_t> plan_index_;

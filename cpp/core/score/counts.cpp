@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <string>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 
 #include "core/base/bits.hpp"
@@ -157,6 +155,10 @@ void JointCounter::count_chunk_by_bits(std::span<const VariableSet> sets,
   }
 }
 
+std::size_t JointCounter::most_dense() const {
+  return std::min(kMaxTableCells, static_cast<std::size_t>(most_entries_));
+}
+
 std::size_t JointCounter::prefix_ids(VariableSet prefix, Scratch& scratch) const {
   if (scratch.has_prefix && std::ranges::equal(prefix, scratch.prefix)) return scratch.n_prefix_ids;
   const std::size_t n_rows = table_.n_rows;
@@ -197,7 +199,7 @@ std::span<const T> JointCounter::add_up_rows(VariableSet set, Scratch& scratch, 
   const std::size_t n_rows = table_.n_rows, n_cells = n_ids * card;
   const std::uint32_t* ids = scratch.ids.data();
   sums.occupied.clear();
-  if (n_cells > kMaxTableCells) {
+  if (n_cells > most_dense()) {
     sums.keys.resize(n_rows);
     for (std::size_t row = 0; row < n_rows; ++row)
       sums.keys[row] = {std::uint64_t{ids[row]} * card + column[row], weight(row)};
@@ -254,46 +256,74 @@ void JointCounter::for_rows(const Scratch& scratch, bool is_incomplete, Visit&& 
   }
 }
 
+// Weighs cells by the incomplete rows that reach them, but for those that complete rows show.
 template <class CellOf>
-double JointCounter::weigh_without_example(Scratch& scratch, std::size_t n_cells,
-                                           CellOf&& cell_of) const {
-  auto& open = scratch.open;
-  open.assign(n_cells, 0.0);
+void JointCounter::keep_without_example(Scratch& scratch, std::vector<double>& open,
+                                        CellOf&& cell_of) const {
   std::size_t n_open = 0;
   for_rows(scratch, true, [&](std::size_t row) {
-    double& total = open[cell_of(row, true)];
+    double& total = open[cell_of(row)];
     n_open += total == 0.0;
     total += weight(row);
     return true;
   });
   // Where cells are missing at random, a few rows show all that there is.
   for_rows(scratch, false, [&](std::size_t row) {
-    const std::size_t cell = cell_of(row, false);
-    if (cell >= n_cells || open[cell] == 0.0) return true;
-    open[cell] = 0.0;
+    double& total = open[cell_of(row)];
+    if (total == 0.0) return true;
+    total = 0.0;
     return --n_open > 0;
   });
+}
+
+template <class CellOf>
+double JointCounter::weigh_without_example(Scratch& scratch, std::size_t n_cells,
+                                           CellOf&& cell_of) const {
+  auto& open = scratch.open;
+  open.assign(n_cells, 0.0);
+  keep_without_example(scratch, open, cell_of);
   double total = 0.0;
   for (const double weight : open) total += weight;
   return total;
 }
 
-ShownCells::Bits JointCounter::find_shown(VariableSet set, std::size_t n_cells,
-                                          Scratch& scratch) const {
-  if (!find_incomplete(set, scratch)) return {};
-  ShownCells::Bits bits((n_cells + 63) / 64, 0);
-  for_rows(scratch, false, [&](std::size_t row) {
-    std::size_t cell = 0;
-    for (const auto v : set) cell = cell * table_.card[v] + table_.column(v)[row];
-    bits[cell / 64] |= std::uint64_t{1} << (cell % 64);
+// The same where cells are many more than rows: only those that incomplete rows reach are looked
+// at.
+template <class CellOf>
+double JointCounter::weigh_among_many(Scratch& scratch, std::size_t n_cells,
+                                      CellOf&& cell_of) const {
+  auto& open = scratch.reached;  // all zero between calls
+  if (open.size() < n_cells) open.resize(n_cells, 0.0);
+  keep_without_example(scratch, open, cell_of);
+  double total = 0.0;
+  for_rows(scratch, true, [&](std::size_t row) {
+    total += std::exchange(open[cell_of(row)], 0.0);
     return true;
   });
+  return total;
+}
+
+// Shown are the cells that hold more rows than incomplete ones, which are few.
+ShownCells::Bits JointCounter::find_shown(VariableSet set, std::span<const std::uint32_t> counts,
+                                          Scratch& scratch) const {
+  if (!find_incomplete(set, scratch)) return {};
+  auto& shown = scratch.shown;
+  shown.assign(counts.begin(), counts.end());
+  for_rows(scratch, true, [&](std::size_t row) {
+    std::size_t cell = 0;
+    for (const auto v : set) cell = cell * table_.card[v] + table_.column(v)[row];
+    --shown[cell];
+    return true;
+  });
+  ShownCells::Bits bits((counts.size() + 63) / 64, 0);
+  for (std::size_t cell = 0; cell < shown.size(); ++cell)
+    bits[cell / 64] |= std::uint64_t{shown[cell] > 0} << (cell % 64);
   return bits;
 }
 
 double JointCounter::unsupported(VariableSet set, std::span<const std::uint32_t> counts,
                                  Scratch& scratch) const {
-  const auto bits = shown_->of(set, [&] { return find_shown(set, counts.size(), scratch); });
+  const auto bits = shown_->of(set, [&] { return find_shown(set, counts, scratch); });
   std::uint64_t total = 0;
   for (std::size_t w = 0; w < bits->size(); ++w) {
     std::uint64_t not_shown = ~(*bits)[w];
@@ -312,26 +342,16 @@ double JointCounter::unsupported(VariableSet set, Scratch& scratch) const {
     return source_->unsupported(set, *scratch.source);
   }
   if (missing_bits_.empty() || !find_incomplete(set, scratch)) return 0.0;
-  const double cells = n_cells(set);
-  if (cells <= static_cast<double>(std::max(2 * table_.n_rows, kAlwaysDense))) {
-    prefix_ids(set.first(set.size() - 1), scratch);
-    const std::size_t card = table_.card[set.back()];
-    const auto column = table_.column(set.back());
-    const auto* ids = scratch.ids.data();
-    return weigh_without_example(
-        scratch, static_cast<std::size_t>(cells),
-        [&](std::size_t row, bool) { return ids[row] * card + column[row]; });
-  }
-  // Cells of a large table are numbered as incomplete rows reach them.
-  std::unordered_map<std::string, std::size_t> number;
-  std::string key(set.size(), '\0');
-  return weigh_without_example(scratch, table_.n_rows, [&](std::size_t row, bool is_incomplete) {
-    for (std::size_t t = 0; t < set.size(); ++t)
-      key[t] = static_cast<char>(table_.column(set[t])[row]);
-    if (is_incomplete) return number.try_emplace(key, number.size()).first->second;
-    const auto found = number.find(key);
-    return found == number.end() ? table_.n_rows : found->second;
-  });
+  const std::size_t card = table_.card[set.back()];
+  const auto column = table_.column(set.back());
+  const std::size_t n_cells = prefix_ids(set.first(set.size() - 1), scratch) * card;
+  const auto* ids = scratch.ids.data();
+  const auto cell_of = [&](std::size_t row) { return ids[row] * card + column[row]; };
+  if (n_cells <= std::max(2 * table_.n_rows, kAlwaysDense))
+    return weigh_without_example(scratch, n_cells, cell_of);
+  if (n_cells <= most_dense()) return weigh_among_many(scratch, n_cells, cell_of);
+  const std::size_t n_numbers = prefix_ids(set, scratch);
+  return weigh_among_many(scratch, n_numbers, [&](std::size_t row) { return ids[row]; });
 }
 
 std::span<const double> JointCounter::weigh_by_rows(VariableSet set, Scratch& scratch) const {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -12,6 +14,12 @@
 #include "core/table/table.hpp"
 
 namespace bayesmend {
+
+// How many entries one table may have of which nobody may use more than so many bytes: a quarter
+// is for it, eight for an entry of what is counted, what of it occurs, and both for the parents.
+inline double entries_within(double max_bytes) {
+  return std::clamp(max_bytes / 4.0 / 32.0, 0x1.0p16, 0x1.0p26);
+}
 
 // Variables in ascending order.
 using VariableSet = std::span<const Var>;
@@ -28,6 +36,8 @@ class CountSource {
   virtual std::unique_ptr<Scratch> make_scratch() const = 0;
   // Counts of the cells of the joint table of `set` that are not zero.
   virtual std::span<const double> count(VariableSet set, Scratch& scratch) const = 0;
+  // Tables of more cells are not counted: there is no room for them.
+  virtual double max_cells() const { return std::numeric_limits<double>::infinity(); }
   // Count of the cells of the joint table of which no row that shows the whole set, given in any
   // order, is an example.
   virtual double unsupported(VariableSet /*set*/, Scratch& /*scratch*/) const { return 0.0; }
@@ -79,6 +89,13 @@ class JointCounter {
   double total() const { return total_; }
   // Product of the numbers of states; a double, since it may exceed any integer type.
   double n_cells(VariableSet set) const;
+  // Whether there is room for the table of a variable given others. Searches pass by families for
+  // which there is none: nobody could have their probabilities.
+  bool has_room(VariableSet parents, Var child) const {
+    return n_cells(parents) * table_.card[child] <= most_entries();
+  }
+  double most_entries() const { return source_ == nullptr ? most_entries_ : source_->max_cells(); }
+  void limit_tables(double max_bytes) { most_entries_ = entries_within(max_bytes); }
 
  private:
   static constexpr std::size_t kBlockWords = 512;       // 4 KiB a bit set: many fit in cache
@@ -100,6 +117,8 @@ class JointCounter {
                    Scratch& scratch) const;
   void count_leaf_by_bits(Var variable, std::size_t first_word, std::size_t n_words,
                           Scratch& scratch, std::uint32_t* counts) const;
+  // Cells of which a table may have one number each, those that do not occur among them.
+  std::size_t most_dense() const;
   // Row ids of the configurations of all but the last variable; returns how many there may be.
   std::size_t prefix_ids(VariableSet prefix, Scratch& scratch) const;
   // Adds up weight(row) over the rows of each cell: for all cells of small tables of integers, else
@@ -109,21 +128,27 @@ class JointCounter {
                                  Weight&& weight) const;
   std::span<const std::uint32_t> count_by_rows(VariableSet set, Scratch& scratch) const;
   std::span<const double> weigh_by_rows(VariableSet set, Scratch& scratch) const;
-  ShownCells::Bits find_shown(VariableSet set, std::size_t n_cells, Scratch& scratch) const;
+  ShownCells::Bits find_shown(VariableSet set, std::span<const std::uint32_t> counts,
+                              Scratch& scratch) const;
   double weight(std::size_t row) const { return weights_.empty() ? 1.0 : weights_[row]; }
   // Fills scratch.incomplete with the rows that lacked a variable of the set; false when none did.
   bool find_incomplete(VariableSet set, Scratch& scratch) const;
   // Calls visit(row) for the rows of scratch.incomplete, or for all others, until it returns false.
   template <class Visit>
   void for_rows(const Scratch& scratch, bool is_incomplete, Visit&& visit) const;
+  template <class CellOf>
+  void keep_without_example(Scratch& scratch, std::vector<double>& open, CellOf&& cell_of) const;
   // The weight of incomplete rows in cells that hold no other row; at most `n_cells` of them.
   template <class CellOf>
   double weigh_without_example(Scratch& scratch, std::size_t n_cells, CellOf&& cell_of) const;
+  template <class CellOf>
+  double weigh_among_many(Scratch& scratch, std::size_t n_cells, CellOf&& cell_of) const;
 
   Table table_;
   std::span<const double> weights_;
   const CountSource* source_ = nullptr;
   double total_ = 0.0;
+  double most_entries_ = entries_within(std::numeric_limits<double>::infinity());
   std::size_t n_words_ = 0;
   std::vector<std::uint64_t> bits_;
   std::vector<std::size_t> first_bits_;      // per variable; npos where it has no bit sets
@@ -153,6 +178,8 @@ class JointCounter::Scratch {
   Sums<double> totals;
   std::vector<std::uint64_t> incomplete;  // rows that lacked a variable of the set at hand
   std::vector<double> open;               // their weight in cells without an example so far
+  std::vector<double> reached;            // the same of cells that are too many to be listed
+  std::vector<std::uint32_t> shown;       // the other rows of each cell
   std::unique_ptr<CountSource::Scratch> source;
 };
 

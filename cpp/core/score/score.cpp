@@ -134,6 +134,8 @@ double FamilyScorer::value(std::span<const double> totals, double pseudo_count, 
 }
 
 double FamilyScorer::family(Var child, VariableSet parents, Scratch& scratch) const {
+  if (counter_.is_expected() && !counter_.has_room(parents, child))
+    return -std::numeric_limits<double>::infinity();
   if (is_sparse()) return sparse_family(child, parents, scratch);
   const auto card = counter_.table().card[child];
   auto& set = scratch.set;

@@ -95,7 +95,8 @@ class FamilyScorer {
                Scratch& scratch) const;
   double value(std::span<const double> totals, double pseudo_count, double n_cells,
                Scratch& scratch) const;
-  // Score of one family; consecutive calls are fastest when their first parents agree.
+  // Score of one family, minus infinity where there is no room for its table; consecutive calls are
+  // fastest when their first parents agree.
   double family(Var child, VariableSet parents, Scratch& scratch) const;
   // No superset with at most `max_parents` members of a set of `n_parents` parents scores above
   // this, where these show `n_occupied` of their `n_cells` configurations in the data; infinity

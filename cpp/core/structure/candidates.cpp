@@ -1,6 +1,7 @@
 #include "core/structure/candidates.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -230,6 +231,7 @@ class Exhaustive {
 
   bool has_live_family(VariableSet set, Worker& worker) {
     if (set.empty()) return true;
+    if (!scorer_.counter().has_room(set.first(set.size() - 1), set.back())) return false;
     for (std::size_t p = 0; p < set.size(); ++p)
       if (is_live(set, p, worker)) return true;
     return false;
@@ -370,13 +372,17 @@ class Promising {
   std::vector<Candidate> run(VariableSet seed, std::size_t max_sets) {
     const std::size_t root = evaluate(required_);
     const double base = scores_[root];
+    if (seed.size() > required_.size()) evaluate(seed);
+    // These two are scored in any case.
+    const Watched watched(stop_);
     const std::size_t n_seeds = evaluate_seed(seed);
     // What each parent would add on its own, best first.
     std::vector<std::pair<double, Var>> gains;
     if (required_.size() < limit_) {
       for (const auto p : optional_) {
         if (stop_.is_over()) break;
-        gains.emplace_back(scores_[evaluate(with(required_, p))] - base, p);
+        const double gain = scores_[evaluate(with(required_, p))] - base;
+        if (gain > kMinusInfinity) gains.emplace_back(gain, p);
       }
     }
     std::sort(gains.begin(), gains.end(), [](const auto& a, const auto& b) {
@@ -398,6 +404,7 @@ class Promising {
       const std::size_t before = index_.size();
       const std::size_t set = evaluate(with(old_set, added));
       if (set < before || index_.set(set).size() >= limit_) continue;
+      if (scores_[set] == kMinusInfinity) continue;
       push(set, 0, gains);
     }
     return undominated();
@@ -419,13 +426,12 @@ class Promising {
     return larger;
   }
 
-  // Scores the seed, then its subsets; returns how many sets that were.
+  // Scores the subsets of the seed; returns how many sets that were.
   std::size_t evaluate_seed(VariableSet seed) {
     std::vector<Var> extra;
     std::ranges::set_difference(seed, required_, std::back_inserter(extra));
     // The subsets of a very large seed would take for ever.
     const std::size_t n_subsets = std::size_t{1} << std::min<std::size_t>(extra.size(), 10);
-    if (!extra.empty()) evaluate(seed);
     for (std::size_t bits = n_subsets; --bits > 0 && !stop_.is_over();) {
       std::vector<Var> set(required_);
       for (std::size_t e = 0; e < extra.size(); ++e)
@@ -439,7 +445,12 @@ class Promising {
   std::size_t evaluate(VariableSet parents) {
     const std::size_t before = index_.size();
     const std::size_t set = index_.insert(parents, 0);
-    if (set == before) scores_.push_back(scorer_.family(child_, parents, scratch_));
+    if (set == before) {
+      const double score = scorer_.counter().has_room(parents, child_)
+                               ? scorer_.family(child_, parents, scratch_)
+                               : kMinusInfinity;
+      scores_.push_back(stop_.was_cut() ? kMinusInfinity : score);
+    }
     return set;
   }
 
@@ -514,10 +525,20 @@ OwnedParentLists promising_candidates(const FamilyScorer& scorer, const ParentRu
   const std::size_t n_vars = scorer.counter().table().n_vars;
   std::vector<std::vector<Candidate>> lists(n_vars);
   std::vector<FamilyScorer::Scratch> scratch(resolve_threads(n_threads));
+  const auto threads = static_cast<double>(scratch.size());
+  // What a child took beyond its part is missing from those of the children after it.
+  const double seconds = seconds_per_child * static_cast<double>(n_vars) / threads;
+  constexpr double kNoTime = 1e-9;
+  std::atomic<std::size_t> n_begun{0};
+  const auto part_of_next = [&] {
+    if (!(seconds > 0.0)) return 0.0;
+    const auto n_left = static_cast<double>(n_vars - n_begun.fetch_add(1));
+    return std::max(kNoTime, (seconds - stop.seconds()) * threads / n_left);
+  };
   const bool finished = parallel_for(
       n_vars, scratch.size(), stop,
       [&](std::size_t child, std::size_t thread) {
-        const Stop part = stop.part(seconds_per_child);
+        const Stop part = stop.part(part_of_next());
         Promising search(scorer, rules, static_cast<Var>(child), scratch[thread], part);
         lists[child] = search.run(seeds[child], max_sets);
       },

@@ -78,12 +78,18 @@ class Climber {
         scratch_(resolve_threads(n_threads)),
         rng_(options.seed, 0),
         ancestry_(n_vars_),
+        choices_(n_vars_),
+        promising_(n_vars_),
         scores_(n_vars_, 0.0),
         gains_(n_vars_ * n_vars_, kMinusInfinity),
         best_add_(n_vars_, kStale),
         last_changed_(n_vars_ * n_vars_, 0),
         // Half of the pairs stay free, or a climb among few variables could not move.
-        tabu_length_(std::min(options.tabu_length, n_vars_ * n_vars_ / 4)) {}
+        tabu_length_(std::min(options.tabu_length, n_vars_ * n_vars_ / 4)) {
+    for (Var c = 0; c < n_vars_; ++c)
+      for (Var p = 0; p < n_vars_; ++p)
+        if (p != c && rules_.allowed[c * n_vars_ + p]) choices_[c].push_back(p);
+  }
 
   GreedyResult run(const std::vector<std::vector<Var>>& start) {
     best_parents_ = start;
@@ -102,6 +108,7 @@ class Climber {
     return {.score = best_,
             .parents = best_parents_,
             .others = others_near_best(),
+            .promising = std::move(promising_),
             .n_changes = n_changes_,
             .n_restarts = n_restarts,
             .stopped = stop_.reason()};
@@ -125,6 +132,9 @@ class Climber {
     return !rules_.required[child * n_vars_ + parent];
   }
   double& gain(std::size_t parent, std::size_t child) { return gains_[child * n_vars_ + parent]; }
+  double gain(std::size_t parent, std::size_t child) const {
+    return gains_[child * n_vars_ + parent];
+  }
 
   void load(const std::vector<std::vector<Var>>& parents) {
     const bool is_first = parents_.empty();
@@ -143,111 +153,215 @@ class Climber {
     for (const auto score : scores_) total_ += score;
   }
 
-  // Finds out what adding or removing each parent of these children would change: remembered, or
-  // scored anew.
+  // What adding each parent that a child may have, or removing each that it has, would change.
+  struct Gains {
+    std::size_t child;
+    std::vector<Var> parents;
+    double score = 0.0;
+    std::vector<double> additions = {};  // in the order of choices_
+    std::vector<double> removals = {};   // in the order of the parents
+  };
+
+  // Finds out what the changes to the parents of these children would gain: remembered, or scored
+  // anew.
   void refresh(const std::vector<std::size_t>& children) {
-    std::vector<std::size_t> unknown;
+    std::vector<Gains> unknown;
     for (const auto c : children)
-      if (!recall(c)) unknown.push_back(c);
+      if (!recall(c)) unknown.push_back({.child = c, .parents = parents_[c]});
+    if (unknown.empty()) return;
+    const std::size_t n_wanted = unknown.size();
+    foresee(unknown, children);
     // A search that is over before that is done has scores of no use, and nothing looks at them.
-    if (!score_changes(unknown))
+    if (!score_changes(unknown)) {
       is_cut_ = true;
-    else
-      for (const auto c : unknown) remember(c);
+      return;
+    }
+    for (std::size_t u = 0; u < unknown.size(); ++u) {
+      if (u < n_wanted) take(unknown[u]);
+      remember(unknown[u], u < n_wanted);
+    }
   }
 
-  bool score_changes(const std::vector<std::size_t>& children) {
-    // Starting threads costs about as much as a hundred small tables.
-    const bool is_large = children.size() > 1 || n_vars_ >= 256;
-    const std::size_t n_parts =
-        is_large ? std::max((n_vars_ + kPart - 1) / kPart, std::size_t{1}) : 1;
-    const std::size_t n_threads = is_large ? scratch_.size() : 1;
-    return parallel_for(children.size() * n_parts, n_threads, stop_,
-                        [&](std::size_t task, std::size_t thread) {
-                          const std::size_t part = task % n_parts;
-                          refresh_range(children[task / n_parts], n_vars_ * part / n_parts,
-                                        n_vars_ * (part + 1) / n_parts, scratch_[thread]);
+  // Families that a climb will most likely come to are scored at the same time on threads that
+  // would be idle: what a change to one child gains does not depend on the parents of others.
+  void foresee(std::vector<Gains>& wanted, const std::vector<std::size_t>& stale) const {
+    const std::size_t n_at_once = kAhead * scratch_.size();
+    if (scratch_.size() == 1 || wanted.size() >= n_at_once || !is_worth_threads(wanted[0].child) ||
+        !may_remember(2 * n_at_once))
+      return;
+    std::vector<Change> likely;
+    for (std::size_t c = 0; c < n_vars_; ++c) {
+      const std::size_t p = best_add_[c];
+      if (p >= kNoParent || gain(p, c) <= kTolerance || !is_addition(p, c) ||
+          ancestry_.holds(c, p) || is_tabu(p, c) || std::ranges::find(stale, c) != stale.end())
+        continue;
+      likely.push_back({Kind::add, p, c, gain(p, c)});
+    }
+    std::ranges::stable_sort(likely, std::greater{}, &Change::gain);
+    std::vector<Change> taken;
+    for (const auto& change : likely) {
+      if (wanted.size() == n_at_once) return;
+      // Of an arc and the one that turns it round, only one can come.
+      const auto is_turned = [&](const Change& other) {
+        return other.parent == change.child && other.child == change.parent;
+      };
+      if (std::ranges::any_of(taken, is_turned)) continue;
+      taken.push_back(change);
+      auto parents = parents_[change.child];
+      parents.insert(std::ranges::upper_bound(parents, change.parent),
+                     static_cast<Var>(change.parent));
+      if (!known_.find(parents, static_cast<std::uint32_t>(change.child)))
+        wanted.push_back({.child = change.child, .parents = std::move(parents)});
+    }
+  }
+
+  // Starting threads costs about as much as a hundred small tables.
+  bool is_worth_threads(std::size_t child) const {
+    const auto& counter = scorer_.counter();
+    const std::size_t per_row = counter.is_expected() ? kExpectedCost : 1;
+    return choices_[child].size() * counter.table().n_rows * per_row >= kWorthThreads;
+  }
+
+  bool score_changes(std::vector<Gains>& rows) {
+    struct Task {
+      std::size_t row, begin, end;
+    };
+    std::vector<Task> tasks;
+    const bool is_large = rows.size() > 1 || is_worth_threads(rows[0].child);
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const std::size_t n_choices = choices_[rows[r].child].size();
+      rows[r].additions.assign(n_choices, kMinusInfinity);
+      const std::size_t n_parts = std::max((n_choices + kPart - 1) / kPart, std::size_t{1});
+      for (std::size_t part = 0; part < n_parts; ++part)
+        tasks.push_back({r, n_choices * part / n_parts, n_choices * (part + 1) / n_parts});
+    }
+    return parallel_for(tasks.size(), is_large ? scratch_.size() : 1, stop_,
+                        [&](std::size_t t, std::size_t thread) {
+                          const auto& [row, begin, end] = tasks[t];
+                          score_range(rows[row], begin, end, scratch_[thread]);
                         });
   }
 
   // Restarts meet the same families again and again.
   bool recall(std::size_t child) {
-    const auto known = known_.find(parents_[child], child);
+    const auto known = known_.find(parents_[child], static_cast<std::uint32_t>(child));
     if (!known) return false;
+    const auto& choices = choices_[child];
+    const auto& parents = parents_[child];
+    const double* row = known_gains_.data() + known_start_[*known];
+    if (!std::exchange(known_is_met_[*known], 1)) note_promising(child, {row, choices.size()});
     scores_[child] = known_scores_[*known];
     best_add_[child] = kStale;
-    std::copy_n(known_gains_.begin() + static_cast<std::ptrdiff_t>(*known * n_vars_), n_vars_,
-                gains_.begin() + static_cast<std::ptrdiff_t>(child * n_vars_));
+    for (std::size_t i = 0; i < choices.size(); ++i) gain(choices[i], child) = row[i];
+    for (std::size_t q = 0; q < parents.size(); ++q)
+      gain(parents[q], child) = row[choices.size() + q];
     return true;
   }
-  void remember(std::size_t child) {
-    if (known_gains_.size() + n_vars_ > kMostRemembered) return;
-    known_.insert(parents_[child], child);
-    known_scores_.push_back(scores_[child]);
-    const auto row = gains_.begin() + static_cast<std::ptrdiff_t>(child * n_vars_);
-    known_gains_.insert(known_gains_.end(), row, row + static_cast<std::ptrdiff_t>(n_vars_));
+  bool may_remember(std::size_t n_rows) const {
+    return known_gains_.size() + n_rows * n_vars_ <= kMostRemembered;
+  }
+  void remember(const Gains& row, bool is_met) {
+    if (!may_remember(1)) return;
+    known_.insert(row.parents, static_cast<std::uint32_t>(row.child));
+    known_is_met_.push_back(static_cast<char>(is_met));
+    known_scores_.push_back(row.score);
+    known_gains_.insert(known_gains_.end(), row.additions.begin(), row.additions.end());
+    known_gains_.insert(known_gains_.end(), row.removals.begin(), row.removals.end());
+    known_start_.push_back(known_gains_.size());
+  }
+  void take(const Gains& row) {
+    scores_[row.child] = row.score;
+    best_add_[row.child] = kStale;
+    const auto& choices = choices_[row.child];
+    for (std::size_t i = 0; i < choices.size(); ++i) gain(choices[i], row.child) = row.additions[i];
+    for (std::size_t q = 0; q < row.parents.size(); ++q)
+      gain(row.parents[q], row.child) = row.removals[q];
+    note_promising(row.child, row.additions);
+  }
+  // The parents that would gain the most where the search has been, not where it might have gone:
+  // that depends on the number of threads.
+  void note_promising(std::size_t child, std::span<const double> additions) {
+    if (options_.n_promising == 0) return;
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < additions.size(); ++i)
+      if (additions[i] > kMinusInfinity) order.push_back(i);
+    const std::size_t n = std::min(options_.n_promising, order.size());
+    std::ranges::partial_sort(
+        order, order.begin() + static_cast<std::ptrdiff_t>(n), [&](std::size_t a, std::size_t b) {
+          return additions[a] != additions[b] ? additions[a] > additions[b] : a < b;
+        });
+    auto& list = promising_[child];
+    for (std::size_t k = 0; k < n; ++k) {
+      const Var p = choices_[child][order[k]];
+      if (const auto at = std::ranges::lower_bound(list, p); at == list.end() || *at != p)
+        list.insert(at, p);
+    }
   }
 
-  void refresh_range(std::size_t child, std::size_t begin, std::size_t end,
-                     FamilyScorer::Scratch& scratch) {
-    const auto c = child;
-    const auto& parents = parents_[child];
-    const double now = scorer_.family(c, parents, scratch);
+  // Scores some of the choices of a child and, with the first of them, all that it may lose.
+  void score_range(Gains& row, std::size_t begin, std::size_t end, FamilyScorer::Scratch& scratch) {
+    const auto child = static_cast<Var>(row.child);
+    const double now = scorer_.family(child, row.parents, scratch);
     if (begin == 0) {
-      scores_[child] = now;
-      best_add_[child] = kStale;
-    }
-    std::vector<Var> set, added;
-    for (std::size_t p = begin; p < end; ++p) {
-      gain(p, child) = kMinusInfinity;
-      if (std::ranges::binary_search(parents, p)) {
+      row.score = now;
+      std::vector<Var> set;
+      for (const auto p : row.parents) {
         set.clear();
-        for (const auto q : parents)
+        for (const auto q : row.parents)
           if (q != p) set.push_back(q);
-        gain(p, child) = scorer_.family(c, set, scratch) - now;
-      } else if (may_add(p, child)) {
-        added.push_back(p);
+        row.removals.push_back(scorer_.family(child, set, scratch) - now);
       }
     }
-    score_additions(child, added, now, scratch);
+    if (row.parents.size() >= rules_.limit[row.child]) return;
+    const auto& counter = scorer_.counter();
+    const auto& card = counter.table().card;
+    const double n_cells = counter.n_cells(row.parents) * card[row.child];
+    std::vector<std::size_t> added;
+    for (std::size_t i = begin; i < end; ++i) {
+      const Var p = choices_[row.child][i];
+      const bool has_room = n_cells * card[p] <= counter.most_entries();
+      if (has_room && !std::ranges::binary_search(row.parents, p)) added.push_back(i);
+    }
+    score_additions(row, added, now, scratch);
   }
 
   // The tables of (parents, child, new parent) share all but their last variable.
-  void score_additions(std::size_t child, const std::vector<Var>& added, double now,
-                       FamilyScorer::Scratch& scratch) {
+  void score_additions(Gains& row, const std::vector<std::size_t>& added, double now,
+                       FamilyScorer::Scratch& scratch) const {
     const auto& counter = scorer_.counter();
-    std::vector<Var> members, sparse;
+    const auto& choices = choices_[row.child];
+    std::vector<Var> members;
+    std::vector<std::size_t> sparse;
     Margin space;
     if (counter.is_weighted()) {
       sparse = added;
     } else {
-      const auto sets = with_each(child, added, members);
+      const auto sets = with_each(row, added, members);
       scorer_.visit_counts(sets, scratch, [&](std::size_t s, auto counts) {
         if (static_cast<double>(counts.size()) != counter.n_cells(sets[s]))
           sparse.push_back(added[s]);
         else
-          gain(added[s], child) = score_whole(child, sets[s], counts, space, scratch) - now;
+          row.additions[added[s]] = gain_whole(row.child, sets[s], counts, now, space, scratch);
       });
     }
-    for (const Var p : sparse) {
+    for (const auto i : sparse) {
       auto& family = space.parents;
-      family.assign(parents_[child].begin(), parents_[child].end());
-      family.insert(std::ranges::upper_bound(family, p), p);
-      gain(p, child) = scorer_.family(static_cast<Var>(child), family, scratch) - now;
+      family.assign(row.parents.begin(), row.parents.end());
+      family.insert(std::ranges::upper_bound(family, choices[i]), choices[i]);
+      row.additions[i] = scorer_.family(static_cast<Var>(row.child), family, scratch) - now;
     }
   }
 
   // The sets (parents, child, new parent), whose members are kept in `members`.
-  std::vector<VariableSet> with_each(std::size_t child, const std::vector<Var>& added,
+  std::vector<VariableSet> with_each(const Gains& row, const std::vector<std::size_t>& added,
                                      std::vector<Var>& members) const {
-    const auto& parents = parents_[child];
-    const std::size_t size = parents.size() + 2;
+    const std::size_t size = row.parents.size() + 2;
     std::vector<VariableSet> sets;
     members.reserve(added.size() * size);
-    for (const Var p : added) {
-      members.insert(members.end(), parents.begin(), parents.end());
-      members.push_back(static_cast<Var>(child));
-      members.push_back(p);
+    for (const auto i : added) {
+      members.insert(members.end(), row.parents.begin(), row.parents.end());
+      members.push_back(static_cast<Var>(row.child));
+      members.push_back(choices_[row.child][i]);
       sets.emplace_back(members.data() + members.size() - size, size);
     }
     return sets;
@@ -258,11 +372,12 @@ class Climber {
     std::vector<std::uint32_t> counts;
   };
 
-  // The score of the child given the rest of a set whose whole table was counted: the margin over
-  // the child, the last variable but one, is the table of the parents.
+  // What the score of the child given the rest of a set, whose whole table was counted, is above
+  // `now`: the margin over the child, the last variable but one, is the table of the parents. Of a
+  // loss beyond hope, what rows without an example would add to it is not computed.
   template <class Counts>
-  double score_whole(std::size_t child, VariableSet set, const Counts& counts, Margin& margin,
-                     FamilyScorer::Scratch& scratch) const {
+  double gain_whole(std::size_t child, VariableSet set, const Counts& counts, double now,
+                    Margin& margin, FamilyScorer::Scratch& scratch) const {
     const auto& table = scorer_.counter().table();
     const auto card = table.card[child], last_card = table.card[set.back()];
     margin.counts.assign(counts.size() / card, 0);
@@ -279,10 +394,11 @@ class Climber {
                                     : scorer_.parent_pseudo_count(margin.parents, card);
     const double joint_pseudo =
         scorer_.is_sparse() ? given_pseudo / card : scorer_.joint_pseudo_count(set);
-    return scorer_.value(counts, joint_pseudo, n_cells, scratch) -
-           scorer_.value(given, given_pseudo, n_cells / card, scratch) -
-           scorer_.penalty(static_cast<Var>(child), margin.parents.size(), n_cells) -
-           scorer_.unsupported_cost(set, counts, scratch);
+    const double score = scorer_.value(counts, joint_pseudo, n_cells, scratch) -
+                         scorer_.value(given, given_pseudo, n_cells / card, scratch) -
+                         scorer_.penalty(static_cast<Var>(child), margin.parents.size(), n_cells);
+    if (score - now < -kHopeless) return score - now;
+    return score - scorer_.unsupported_cost(set, counts, scratch) - now;
   }
 
   bool is_tabu(std::size_t parent, std::size_t child) const {
@@ -323,7 +439,7 @@ class Climber {
     if (best_add_[c] == kStale) {
       best_add_[c] = kNoParent;
       double most = kMinusInfinity;
-      for (std::size_t p = 0; p < n_vars_; ++p)
+      for (const auto p : choices_[c])
         if (gain(p, c) > most && is_addition(p, c)) most = gain(p, c), best_add_[c] = p;
     }
     const std::size_t first = best_add_[c];
@@ -332,7 +448,7 @@ class Climber {
       consider(Kind::add, first, c, gain(first, c));
       return;
     }
-    for (std::size_t p = 0; p < n_vars_; ++p)
+    for (const auto p : choices_[c])
       if (gain(p, c) > best.gain && is_addition(p, c) && !ancestry_.holds(c, p))
         consider(Kind::add, p, c, gain(p, c));
   }
@@ -444,9 +560,13 @@ class Climber {
 
   // Parents per task: a stop is noticed between two tasks.
   static constexpr std::size_t kPart = 128;
+  // Families scored at a time, per thread, where threads are worth starting: for so many rows.
+  static constexpr std::size_t kAhead = 4, kWorthThreads = 200'000;
+  // What counting an expected row takes, in rows of a complete table.
+  static constexpr std::size_t kExpectedCost = 8;
   // Gains that are kept: 128 MB.
   static constexpr std::size_t kMostRemembered = std::size_t{1} << 24;
-  static constexpr double kTolerance = 1e-9;
+  static constexpr double kTolerance = 1e-9, kHopeless = 10.0;
   static constexpr std::size_t kManyVars = 1000;
   static constexpr std::size_t kMostOthers = 100;
 
@@ -459,11 +579,15 @@ class Climber {
   Rng rng_;
   Ancestry ancestry_;
   std::vector<std::vector<Var>> parents_, best_parents_;
+  std::vector<std::vector<Var>> choices_;    // per child, the parents that it may have; ascending
+  std::vector<std::vector<Var>> promising_;  // of them, those that gained the most; ascending
   std::vector<double> scores_;
   std::vector<double> gains_;          // [child][parent]: of adding it, or of removing it
   std::vector<std::size_t> best_add_;  // per child, cycles aside
   SetIndex known_{256};                // (parents, child) whose gains are remembered
   std::vector<double> known_scores_, known_gains_;
+  std::vector<std::size_t> known_start_{0};  // where the gains of each start
+  std::vector<char> known_is_met_;           // whether the search has been there
   std::vector<std::size_t> last_changed_;
   std::size_t tabu_length_;
   double total_ = 0.0, best_ = 0.0;

@@ -16,6 +16,7 @@ struct GreedyOptions {
   std::size_t tabu_moves;   // changes in a row without a new best that end a climb
   std::size_t restarts;     // climbs from a perturbed best DAG in a row that gain nothing
   double near;              // how far below the best other DAGs are of interest
+  std::size_t n_promising;  // parents told for each parent set met: those that would gain the most
   std::uint64_t seed;
   Progress* progress = nullptr;
 };
@@ -29,6 +30,7 @@ struct GreedyResult {
   double score = 0.0;
   std::vector<std::vector<Var>> parents;
   std::vector<FoundDag> others;  // where other climbs ended that is near the best; best first
+  std::vector<std::vector<Var>> promising;  // per child, of all parent sets met; ascending
   std::size_t n_changes = 0, n_restarts = 0;
   StopReason stopped = StopReason::nothing;
 };

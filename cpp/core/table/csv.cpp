@@ -917,6 +917,25 @@ std::size_t csv_line_of_label(std::string_view text, const CsvFormat& format, st
   return line_at(text, position, format.line_end);
 }
 
+std::size_t csv_end_of_rows(std::string_view text, const CsvFormat& format, std::size_t most) {
+  std::size_t end = 0;
+  for (std::size_t position = first_byte(text, format), n_rows = 0;
+       position < text.size() && n_rows < most;) {
+    const Scanned cell = scan_cell(text, position, format);
+    if (cell.problem == CsvProblemKind::open_quote) break;
+    // Text after a closing quote is a problem of its row, which ends where its line does.
+    position = cell.next;
+    if (cell.problem != CsvProblemKind::none) {
+      position = std::min(text.find(format.line_end, cell.position), text.size()) + 1;
+    }
+    const bool ends_row = cell.ends_row || cell.problem != CsvProblemKind::none;
+    if (!ends_row || position > text.size()) continue;
+    end = position;
+    ++n_rows;
+  }
+  return end;
+}
+
 std::string without_blanks(std::string_view text, const CsvFormat& format, bool is_blank_run) {
   const auto is_blank = [&](char c) {
     return c == ' ' || c == '\v' || c == '\f' ||

@@ -129,6 +129,10 @@ std::size_t csv_line(std::string_view text, const CsvFormat& format, std::size_t
 std::size_t csv_line_of_label(std::string_view text, const CsvFormat& format, std::size_t column,
                               std::string_view label);
 
+// Where the last row ends that is there to its end, or the row that makes `most` of them; 0 when
+// there is none. Rows begin where the text counts, and the header is one.
+std::size_t csv_end_of_rows(std::string_view text, const CsvFormat& format, std::size_t most);
+
 // The same text without the blanks that belong to its delimiters: those before cells or, when
 // runs of blanks are the delimiters, one tab for each run and none around lines. Lines stay.
 std::string without_blanks(std::string_view text, const CsvFormat& format, bool is_blank_run);

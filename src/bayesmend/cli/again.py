@@ -15,7 +15,10 @@ __all__ = ["calls_of"]
 
 
 def calls_of(
-    name: str, file: str, options: Mapping[str, Any], defaults: Mapping[str, Any]
+    name: str,
+    file: str | list[str],
+    options: Mapping[str, Any],
+    defaults: Mapping[str, Any],
 ) -> dict[str, str]:
     """Return the command line, if this is one, and the same as a call in Python.
 

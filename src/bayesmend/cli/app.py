@@ -27,6 +27,7 @@ COMMANDS = {
     "multiple": "Complete a table several times, for multiple imputation.",
     "query": "Ask a network or an ensemble for distributions, given what is known.",
     "structure": "Learn the structure of a network from a complete table.",
+    "verify": "Check a result and its proof by other means than those that found them.",
     "sample": "Draw complete rows from a network, as CSV.",
     "hide": "Hide cells of a table, and keep the truth about them.",
     "diff": "Tell what sets two networks apart: distance, arcs added, lost, reversed.",

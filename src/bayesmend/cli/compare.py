@@ -42,7 +42,7 @@ def compare(
         int, option("N", "How often cells are hidden.", "--repeats", min=1)
     ] = _default.n_repeats,
     time_limit: Annotated[
-        float | None, option("S", "Seconds for each method and each repeat.")
+        float | None, option("S", "Seconds in all.")
     ] = _default.time_limit,
     seed: Seed = _default.seed,
     n_threads: Threads = _default.n_threads,

@@ -4,13 +4,12 @@ import hashlib
 import os
 import secrets
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from bayesmend._files import write_text
+from bayesmend._files import lock_file, write_text
 from bayesmend.errors import DataError, ParameterError
 
 __all__ = ["kept_from_others", "write_folder"]
@@ -55,7 +54,7 @@ def kept_from_others(out: Path) -> Iterator[None]:
     path = Path(tempfile.gettempdir(), name)
     handle = os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600)
     try:
-        if not _lock(handle) or not _is_there(handle, path):
+        if not lock_file(handle) or not _is_there(handle, path):
             msg = (
                 f"another run is at work on '{out}'. Wait for it to end, or name "
                 "another folder with --out."
@@ -128,24 +127,3 @@ def _is_there(handle: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(handle), path.stat())
     except OSError:
         return False
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(handle: int) -> bool:
-        try:
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _lock(handle: int) -> bool:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True

@@ -15,6 +15,7 @@ from bayesmend.cli.options import (
     MaxMemory,
     Rows,
     SafeCsv,
+    Scheduler,
     Seed,
     Threads,
     defaults_of,
@@ -29,14 +30,15 @@ from bayesmend.cli.terminal import (
     UsageError,
     check_outputs,
     check_stdout,
-    input_path,
     note,
     notice,
     print_json,
     write_through,
 )
+from bayesmend.data.parts import files_of
 from bayesmend.data.states import listing, quantity
 from bayesmend.inference.engine import N_SAMPLES
+from bayesmend.inference.files import ImputedFiles, impute_files
 from bayesmend.inference.impute import Imputation
 from bayesmend.inference.impute import impute as run
 
@@ -73,7 +75,8 @@ def impute(
         option(
             "FILE",
             "Completed table, as CSV; stdout by default. With --draws 3, a.csv stands "
-            "for a-1.csv, a-2.csv and a-3.csv.",
+            "for a-1.csv, a-2.csv and a-3.csv. For several files the folder of as many "
+            "of the same names and formats.",
         ),
     ] = None,
     cells: Annotated[
@@ -118,6 +121,7 @@ def impute(
     seed: Seed = None,
     n_threads: Threads = _default.n_threads,
     max_memory: MaxMemory = _default.max_memory,
+    client: Scheduler = None,
     json: Json = False,
     force: Force = False,
     safe_csv: SafeCsv = False,
@@ -125,19 +129,51 @@ def impute(
 ) -> None:
     """Fill the missing cells of a table from a network or an ensemble.
 
-    Observed cells and columns that the network does not know stay as they are.
+    Observed cells and columns that the network does not know stay as they are. Several
+    files are completed one by one, and none has to fit into memory.
     """
+    if client is not None or files_of(rows.given) is not None:
+        if out is None or cells is not None or n_draws != 1:
+            message = (
+                "several files, or large ones, are completed file by file: they need "
+                "--out DIR, and take neither --cells nor --draws."
+            )
+            raise UsageError(message)
+        imputed = impute_files(
+            read_any(net),
+            rows.seen_by_workers() if client is not None else rows.given,
+            out,
+            force=force,
+            method=method,  # type: ignore[arg-type]
+            seed=seed,
+            inference=inference,  # type: ignore[arg-type]
+            n_samples=n_samples,
+            allow_absent=allow_absent,
+            unknown=unknown,  # type: ignore[arg-type]
+            fill=fill,  # type: ignore[arg-type]
+            fill_empty_rows=fill_empty_rows,
+            mechanism=None if mechanism == _default.mechanism else mechanism,  # type: ignore[arg-type]
+            n_threads=n_threads,
+            max_memory=max_memory,
+            safe=safe_csv,
+            client=client,
+            **rows.options(),
+        )
+        _tell(imputed, is_filled=fill_empty_rows)
+        if json:
+            print_json(imputed.to_dict() | {"seed": seed, "version": __version__})
+        return
     outputs = _outputs(out, n_draws)
     check_stdout(out, "--cells", cells, json)
-    if net == rows.file == STREAM:
+    if net == rows.given == STREAM:
         message = "NET and FILE cannot both be stdin. Name a file for one of them."
         raise UsageError(message)
     check_outputs([*outputs, cells], force=force, are_tables=True)
     network = read_any(net)
-    with input_path(rows.file) as path:
+    with rows.opened() as table:
         found = run(
             network,
-            path,
+            table,
             method=method,  # type: ignore[arg-type]
             n_draws=n_draws,
             seed=seed,
@@ -179,7 +215,7 @@ def _outputs(out: Path | None, n_draws: int) -> list[Path | None]:
     return [out.with_name(f"{stem}-{k}{dot}{rest}") for k in range(1, n_draws + 1)]
 
 
-def _tell(found: Imputation, *, is_filled: bool) -> None:
+def _tell(found: Imputation | ImputedFiles, *, is_filled: bool) -> None:
     if found.extra:
         note(f"kept as they are, unknown to the network: {listing(found.extra)}")
     if found.absent:
@@ -189,9 +225,9 @@ def _tell(found: Imputation, *, is_filled: bool) -> None:
         note(f"{labels} of {name} unknown to the network, taken as missing")
     if found.n_empty_rows and not is_filled:
         note(empty_rows_in_words(found.n_empty_rows))
-    p = found.cells.probabilities
-    if p is not None and len(p):
-        n_cells = quantity(len(p) // found.n_draws, "cell")
-        notice(f"Imputed {n_cells}, on average with probability {p.mean():.3f}.")
+    told = found.to_dict()
+    if told["n_imputed"]:
+        n_cells, mean = quantity(told["n_imputed"], "cell"), told["mean_probability"]
+        notice(f"Imputed {n_cells}, on average with probability {mean:.3f}.")
     else:
         notice("No cell is missing: there is nothing to impute.")

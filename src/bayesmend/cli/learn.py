@@ -15,9 +15,11 @@ from bayesmend.cli.options import (
     ENSEMBLE,
     MEMORY,
     NETWORK,
+    Checkpoint,
     Folder,
     Reading,
     SafeCsv,
+    Scheduler,
     Search,
     defaults_of,
     empty_rows_in_words,
@@ -69,6 +71,8 @@ OUTPUTS = {
     "result, for read_result and report",
     "report.html": "all of this to look at in a browser",
 }
+THERE = (NETWORK, RESULT)
+"""What is written where the rows stay on a cluster."""
 _SHOWN_ARCS = 30
 _SHOWN_CELLS = 5
 _default = defaults_of(run)
@@ -140,7 +144,25 @@ def learn(
         float | None,
         option("NATS", "Stop exact when it is proven this close; 0 by default."),
     ] = _default.gap,
+    certificate: Annotated[
+        str | None,
+        option(
+            "FILE",
+            "Take the proof of exact to a .json or .json.gz file, for others to check: "
+            "bayesmend verify.",
+        ),
+    ] = _default.certificate,
+    full: Annotated[
+        bool,
+        flag(
+            "--full",
+            "Have em search for the structure of a long table with all rows at once, "
+            "instead of samples that grow.",
+        ),
+    ] = _default.full,
     max_memory: Annotated[float | None, MEMORY] = _default.max_memory,
+    checkpoint: Checkpoint = _default.checkpoint,
+    client: Scheduler = _default.client,
     safe_csv: SafeCsv = False,
     open_report: Annotated[
         bool, flag("--open", "Show the report in the browser when it is there.")
@@ -153,9 +175,14 @@ def learn(
     Writes network.bif, completed.csv, cells.csv (each mended cell), result.json and
     report.html; with --method ensemble also ensemble.json, which impute and query take
     in place of a network. Ctrl-C and --time-limit end the search; the best answer so
-    far is written. After Ctrl-C the exit code is 130.
+    far is written. After Ctrl-C the exit code is 130. With --checkpoint the same
+    command goes on where a run was ended, in whatever way. With --scheduler the rows
+    stay on a cluster: network.bif and result.json are written, and impute fills them.
     """
-    folder.check([*OUTPUTS, *([ENSEMBLE] if method == "ensemble" else [])])
+    if client is not None:
+        folder.check(THERE)
+    else:
+        folder.check([*OUTPUTS, *([ENSEMBLE] if method == "ensemble" else [])])
     own: dict[str, Any] = {
         "method": method,
         "support": support,
@@ -167,14 +194,26 @@ def learn(
         "max_mechanism_parents": max_mechanism_parents,
         "stability": stability,
         "gap": gap,
+        "certificate": certificate,
+        "full": full,
         "fill_empty_rows": fill_empty_rows,
     }
     arguments = search.arguments()
-    data = reading.table()
-    result = run(data, **own, **arguments, max_memory=max_memory)
+    limits: dict[str, Any] = {"max_memory": max_memory, "checkpoint": checkpoint}
+    if client is not None:
+        result = run(
+            reading.seen_by_workers(),
+            client=client,
+            **own,
+            **arguments,
+            **limits,
+            **reading.options(),
+        )
+    else:
+        result = run(reading.table(), **own, **arguments, **limits)
     calls = calls_of(
         "learn",
-        reading.file,
+        reading.given,
         own | arguments | reading.options() | {"max_memory": max_memory},
         vars(defaults_of(IncompleteData.from_table)) | vars(_default),
     )
@@ -183,10 +222,10 @@ def learn(
     facts["date"] = made
     notes = {"table": reading.title, "date": made}
     with without_formulas(safe_csv):
-        folder.write(
-            files_of(result, facts, missing=reading.markers, notes=notes),
-            earlier=ENSEMBLE,
-        )
+        files = files_of(result, facts, missing=reading.markers, notes=notes)
+        if client is not None:
+            files = {name: files[name] for name in THERE}
+        folder.write(files, earlier=ENSEMBLE)
     if "note" in result.detail:
         note(result.detail["note"])
     if result.n_empty_rows and not fill_empty_rows:
@@ -194,10 +233,10 @@ def learn(
     if folder.json:
         print_json(facts)
     else:
-        names = [*OUTPUTS, *([ENSEMBLE] if isinstance(result, Ensemble) else [])]
-        files = "\n".join(str(folder.out / name) for name in names)
-        say(f"{summarise(result)}\n{files}")
-    if open_report:
+        names = [name for name in (*OUTPUTS, ENSEMBLE) if name in files]
+        written = "\n".join(str(folder.out / name) for name in names)
+        say(f"{summarise(result)}\n{written}")
+    if open_report and client is None:
         _show(folder.out / "report.html")
     if result.stopped is Stopped.INTERRUPT:
         end_interrupted()
@@ -266,7 +305,11 @@ def summarise(result: LearnResult) -> str:
     ]
     if result.chosen is not None:
         lines[-1] += f" (auto chose {result.chosen})"
-    told = (ess_in_words(result.detail), others_in_words(result.detail))
+    told = (
+        result.rows_in_words,
+        ess_in_words(result.detail),
+        others_in_words(result.detail),
+    )
     lines += [words for words in told if words is not None]
     parts = [*lines, "", *_arcs(result), "", *_cells(result), "", *_mended(result)]
     parts += mechanism_in_words(result)

@@ -9,6 +9,7 @@ from bayesmend import __version__
 from bayesmend._formulas import without_formulas
 from bayesmend.cli.options import (
     EMPTY_ROWS,
+    Checkpoint,
     Folder,
     MaxMemory,
     Reading,
@@ -60,6 +61,7 @@ def multiple(
     ] = _default.fill,
     fill_empty_rows: Annotated[bool, EMPTY_ROWS] = _default.fill_empty_rows,
     max_memory: MaxMemory = _default.max_memory,
+    checkpoint: Checkpoint = _default.checkpoint,
     safe_csv: SafeCsv = False,
     reading: Reading,
 ) -> None:
@@ -81,7 +83,9 @@ def multiple(
     }
     arguments = search.arguments()
     data = reading.table()
-    found = impute_multiple(data, m, **own, **arguments, max_memory=max_memory)
+    found = impute_multiple(
+        data, m, **own, **arguments, max_memory=max_memory, checkpoint=checkpoint
+    )
     facts = {
         **found.to_dict(),
         "files": names[: found.m],

@@ -6,10 +6,12 @@ the parameters of the library, so that its messages can be spelled in options.
 """
 
 import csv
+import glob
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, is_dataclass
 from functools import wraps
 from pathlib import Path
@@ -51,6 +53,7 @@ __all__ = [
     "MEMORY",
     "NETWORK",
     "AnyNet",
+    "Checkpoint",
     "Debug",
     "Folder",
     "Force",
@@ -60,6 +63,7 @@ __all__ = [
     "Reading",
     "Rows",
     "SafeCsv",
+    "Scheduler",
     "Search",
     "Seed",
     "TableOut",
@@ -77,6 +81,7 @@ __all__ = [
     "samples",
     "split",
     "spread",
+    "title_of",
     "words",
 ]
 
@@ -121,6 +126,23 @@ MEMORY = option(
 )
 EMPTY_ROWS = flag("--fill-empty-rows", "Fill rows in which nothing is observed, too.")
 MaxMemory = Annotated[float, MEMORY]
+Checkpoint = Annotated[
+    Path | None,
+    option(
+        "DIR",
+        "Folder in which the work is kept as it goes on: the same command, begun again "
+        "with it after any end, goes on where that was, to the same answer.",
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    option(
+        "ADDRESS",
+        "Scheduler of a dask cluster, such as tcp://host:8786, whose workers do the "
+        "work; they see the files under the same names.",
+        "--scheduler",
+    ),
+]
 Net = Annotated[
     str,
     typer.Argument(
@@ -155,16 +177,30 @@ Threads = Annotated[
 # --- sets -----------------------------------------------------------------------------
 
 
+def title_of(file: str | list[str]) -> str:
+    """Return what a table is called.
+
+    Examples
+    --------
+    >>> title_of("-"), title_of("data/a.csv"), title_of(["a.csv", "b.csv"])
+    ('<stdin>', 'a.csv', 'a.csv and 1 more')
+    """
+    if isinstance(file, list):
+        return f"{Path(file[0]).name} and {len(file) - 1} more"
+    return "<stdin>" if file == STREAM else Path(file).name
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
     """A table whose states something else knows, such as a network."""
 
     file: Annotated[
-        str,
+        list[str],
         typer.Argument(
             metavar="FILE",
             help="Table: delimited text of any name (also .gz), .parquet, .arrow or "
-            ".xlsx; - reads stdin.",
+            ".xlsx; several files, or a pattern such as 'part-*.csv', are the parts "
+            "of one table; - reads stdin.",
             show_default=False,
         ),
     ]
@@ -211,6 +247,30 @@ class Rows:
         str | None, option("NAME", "Sheet of an .xlsx file, or its number from 0.")
     ] = None
 
+    @property
+    def given(self) -> str | list[str]:
+        """The file or, where the table is in several, all of them."""
+        if len(self.file) > 1 and STREAM in self.file:
+            message = "stdin (-) is a table of its own. Name it alone."
+            raise UsageError(message)
+        return self.file[0] if len(self.file) == 1 else self.file
+
+    def seen_by_workers(self) -> str | list[str]:
+        """Return the files that the workers of a cluster are to read."""
+        if self.given == STREAM:
+            message = "the workers of a cluster cannot read stdin (-). Name files."
+            raise UsageError(message)
+        return self.given
+
+    @contextmanager
+    def opened(self) -> Iterator[Path | str | list[str]]:
+        """Give what the library reads the table from."""
+        if isinstance(self.given, str) and not glob.has_magic(self.given):
+            with input_path(self.given) as path:
+                yield path
+            return
+        yield self.given
+
     def options(self) -> dict[str, Any]:
         """Return what the library takes."""
         delimiter = "\t" if self.delimiter in ("tab", "\\t") else self.delimiter
@@ -228,7 +288,7 @@ class Rows:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options in plain types, ready for JSON."""
-        return {"file": self.file, **self.options()}
+        return {"file": self.given, **self.options()}
 
     @property
     def markers(self) -> Iterable[str]:
@@ -276,13 +336,13 @@ class Reading(Rows):
 
     def table(self) -> IncompleteData:
         """Read the table."""
-        with input_path(self.file) as path:
-            return IncompleteData.from_table(path, **self.options())
+        with self.opened() as table:
+            return IncompleteData.from_table(table, **self.options())
 
     @property
     def title(self) -> str:
         """What the table is called."""
-        return "<stdin>" if self.file == STREAM else Path(self.file).name
+        return title_of(self.given)
 
     def _columns(self) -> dict[str, str] | None:
         """Return what some columns are, each named once."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from bayesmend._files import is_folder
-from bayesmend.cli.options import Force, option
+from bayesmend.cli.options import Force, option, title_of
 from bayesmend.cli.terminal import check_outputs, write_through
 from bayesmend.learning.saved import FILE, read_result
 from bayesmend.report import write_report
@@ -62,6 +62,6 @@ def _table_of(known: dict[str, Any]) -> str | None:
     """Return what the table learned from was called, where that was kept."""
     options = known.get("options")
     file = options.get("file") if isinstance(options, dict) else None
-    if not isinstance(file, str):
-        return None
-    return "<stdin>" if file == "-" else Path(file).name
+    if isinstance(file, list) and file and all(isinstance(f, str) for f in file):
+        return title_of(file)
+    return title_of(file) if isinstance(file, str) else None

@@ -1,7 +1,7 @@
 """Learn a structure from a complete table."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from bayesmend import __version__
 from bayesmend.cli.options import Folder, Reading, Search, defaults_of, option
@@ -35,6 +35,14 @@ def structure(
             "decides whether to go on for a proof, and ilp does.",
         ),
     ] = _default.gap,
+    certificate: Annotated[
+        str | None,
+        option(
+            "FILE",
+            "Take the proof of the bound to a .json or .json.gz file, for others to "
+            "check: bayesmend verify.",
+        ),
+    ] = _default.certificate,
     search: Search,
     reading: Reading,
 ) -> None:
@@ -46,14 +54,14 @@ def structure(
     folder.check(_OUTPUTS)
     arguments = search.arguments()
     data = reading.table()
-    result = learn_structure(data, solver=solver, gap=gap, **arguments)
+    own: dict[str, Any] = {"solver": solver, "gap": gap, "certificate": certificate}
+    result = learn_structure(data, **own, **arguments)
     facts = {
         **result.to_dict(),
         "n_rows": data.n_rows,
         **reading_facts(data),
         "options": {
-            "solver": solver,
-            "gap": gap,
+            **own,
             **search.to_dict(),
             **reading.to_dict(),
         },

@@ -15,7 +15,7 @@ from bayesmend._formulas import as_field
 from bayesmend._shown import Shown
 from bayesmend.data.states import Label, quantity
 
-__all__ = ["CompletedCell", "CompletedCells"]
+__all__ = ["CompletedCell", "CompletedCells", "join_cells"]
 
 
 class CompletedCell(NamedTuple):
@@ -201,3 +201,24 @@ class CompletedCells(Shown):
                 as_field(value) if isinstance(value, str) else value for value in row
             )
         return text.getvalue()
+
+
+def join_cells(parts: list[CompletedCells]) -> CompletedCells:
+    """Put the cells of parts of a table together; the list is empty afterwards.
+
+    Examples
+    --------
+    >>> import bayesmend as bm
+    >>> cells = bm.learn({"a": ["x", "y", None] * 6, "b": ["u", "v"] * 9}).cells
+    >>> join_cells([cells[:4], cells[4:]]).rows.tolist() == cells.rows.tolist()
+    True
+    """
+    first = parts[0]
+    known = [name for name in _PER_CELL if getattr(first, name) is not None]
+    arrays = [{name: getattr(part, name) for name in known} for part in parts]
+    parts.clear()
+    # One after the other, so that no two copies of all of them are held.
+    joined: dict[str, Any] = {
+        name: np.concatenate([listed.pop(name) for listed in arrays]) for name in known
+    }
+    return replace(first, **joined)

@@ -3,6 +3,7 @@
 import codecs
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ DELIMITERS = (",", "\t", ";", "|")
 _ROWS_AT_A_TIME = 1 << 16
 _DETECT = FileOptions()
 _MARKS = {"\t": "tabs", BLANK_RUNS: "blanks"}
-_GUESSED_ENCODINGS = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
+GUESSED_ENCODINGS = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
 
 
 def open_source(table: Any, files: FileOptions = _DETECT) -> Source:
@@ -65,6 +66,8 @@ def open_source(table: Any, files: FileOptions = _DETECT) -> Source:
     A file is text unless its content says otherwise. What was found out about it, and
     might be wrong, is in the ``notes`` of the source.
     """
+    if isinstance(table, Source):  # a block of a file, opened before
+        return table
     if not isinstance(table, (str, os.PathLike)):
         files.refuse("a table in memory")
         return open_table(table)
@@ -82,17 +85,24 @@ class CsvSource(Source):
     kind = "text"
     path: Path
 
-    def __init__(self, path: PathLike, files: FileOptions = _DETECT) -> None:
+    def __init__(
+        self,
+        path: PathLike,
+        files: FileOptions = _DETECT,
+        content: bytes | None = None,
+    ) -> None:
+        """Open a file, or its content where that is at hand."""
         self.path = Path(path)
         self.notes: list[str] = []
         self.doubts: list[str] = []
+        self.lines_before = 0
         self._if_ragged = ""
         self.marker_counts: dict[str, int] = {}
         self.headers, self.n_rows = (), 0
         self._table: _core.CsvTable | None = None
         self._described: dict[int, Column] = {}
         with self.explained():
-            self._open(read_bytes(self.path), files)
+            self._open(read_bytes(self.path) if content is None else content, files)
             first = _core.read_csv_header(self._text, self._format)
             self._check(first.problem)
             self._doubt_delimiter(first.names, files)
@@ -213,13 +223,14 @@ class CsvSource(Source):
 
     def place(self, row: int) -> str:
         """Say on which line a row begins."""
-        line = _core.csv_line(self._text, self._format, row)
+        line = self.lines_before + _core.csv_line(self._text, self._format, row)
         return f" in line {line} of {self.path.name}"
 
     def place_of_value(self, column: Column, position: int) -> str:
         """Say on which line a label first occurs."""
         at, label = self.names.index(column.name), str(column.values[position])
         line = _core.csv_line_of_label(self._text, self._format, at, label)
+        line += self.lines_before
         return f" in line {line} of {self.path.name}"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -287,11 +298,8 @@ class CsvSource(Source):
                 f" be read. Give another {spell('encoding')}."
             )
             raise DataError(message) from None
-        if encoding is None and name in _GUESSED_ENCODINGS:
-            self.notes.append(
-                f"the text is not UTF-8 and was read as {_GUESSED_ENCODINGS[name]} (set"
-                f" {spell('encoding')} for another)"
-            )
+        if encoding is None and name in GUESSED_ENCODINGS:
+            self.notes.append(tell_encoding(name))
         return text.encode("utf-8", errors="replace")
 
     def _check_zeros(self, text: bytes) -> None:
@@ -299,7 +307,7 @@ class CsvSource(Source):
         if position < 0:
             return
         before = text[:position]
-        line = 1 + max(before.count(b"\n"), before.count(b"\r"))
+        line = 1 + max(before.count(b"\n"), before.count(b"\r")) + self.lines_before
         message = (
             f"{self.path.name}, line {line} has a NUL byte, so it is not plain text."
             " Save it as CSV in UTF-8."
@@ -346,21 +354,94 @@ class CsvSource(Source):
             )
 
     def _set_text(self, text: bytes, layout: Layout) -> None:
-        blanks, begin = layout.delimiter == BLANK_RUNS, layout.begin
-        delimiter = "\t" if blanks else layout.delimiter
-        quote, end = layout.quote, layout.line_end
+        self._layout, begin = layout, layout.begin
         array = np.frombuffer(text, dtype=np.uint8)
-        if blanks or layout.skips_blanks:
-            plain = _core.CsvFormat(delimiter, end, quote)
-            # What comes before the table stays, so that lines keep their numbers.
-            rest = _core.without_blanks(array[begin:], plain, blanks)
+        # What comes before the table stays, so that lines keep their numbers.
+        given = array[begin:]
+        rest = self._without_blanks(given)
+        if rest is not given:
             array = np.concatenate([array[:begin], rest])
+        self._format = _format_of(layout)
         if layout.first_line:
-            array = _with_mark(array, layout, delimiter)
+            blanks = layout.delimiter == BLANK_RUNS
+            array = _with_mark(array, layout, "\t" if blanks else layout.delimiter)
         self.delimiter, self.decimal = layout.delimiter, layout.decimal
         self.has_header = layout.has_header
-        self._text, self._layout = array, layout
-        self._format = _format_of(layout)
+        self._text = array
+
+    def _without_blanks(self, text: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Remove the blanks that belong to delimiters."""
+        layout = self._layout
+        blanks = layout.delimiter == BLANK_RUNS
+        if not (blanks or layout.skips_blanks):
+            return text
+        delimiter = "\t" if blanks else layout.delimiter
+        plain = _core.CsvFormat(delimiter, layout.line_end, layout.quote)
+        return _core.without_blanks(text, plain, blanks)
+
+    # What follows is for texts that are read block by block.
+
+    @property
+    def line_end(self) -> bytes:
+        """What ends a line."""
+        return self._layout.line_end.encode()
+
+    def bytes_above_rows(self, text: bytes) -> int | None:
+        """Return how many bytes of the text that was opened come before its rows.
+
+        None where there are no rows.
+        """
+        if not self.has_header:
+            return self._layout.begin
+        end = _core.csv_end_of_rows(self._text, self._format, 1)
+        if end == 0:
+            return None
+        # Blanks may have been removed, but lines stay.
+        n_lines = self._text[:end].tobytes().count(self.line_end)
+        position = 0
+        for _ in range(n_lines):
+            position = text.index(self.line_end, position) + 1
+        return position
+
+    def release_text(self) -> None:
+        """Give up the text, of which all is known that a block needs."""
+        self._text = np.empty(0, dtype=np.uint8)
+
+    def end_of_rows(self, text: bytes) -> int:
+        """Return where the last whole row of a text ends that begins with a row.
+
+        Blank lines are left to the row after them, which alone makes them an error.
+        """
+        end = self._last_whole(text)
+        filled = len(text[:end].rstrip(b"\r\n"))
+        return text.find(self.line_end, filled, end) + 1 if filled else 0
+
+    def _last_whole(self, text: bytes) -> int:
+        if self._layout.quote.encode() not in text:
+            return text.rfind(self.line_end) + 1
+        plain = self._without_blanks(np.frombuffer(text, dtype=np.uint8))
+        layout = replace(self._layout, has_header=False, begin=0)
+        end = _core.csv_end_of_rows(plain, _format_of(layout), len(text))
+        n_after = plain[end:].tobytes().count(self.line_end)
+        position = len(text) if end else -1
+        for _ in range(n_after + 1 if end else 0):
+            position = text.rfind(self.line_end, 0, position)
+        return position + 1
+
+    def begin_rows(self, begun: "CsvSource", text: bytes) -> None:
+        """Take some rows of a text that was begun to be read."""
+        self.n_rows, self.marker_counts = 0, {}
+        self._if_ragged, self._is_detected = begun._if_ragged, False
+        self._table, self._described = None, {}
+        layout = replace(begun._layout, has_header=True, begin=0, first_line="")
+        quote, mark = layout.quote, layout.delimiter
+        names = (str(name).replace(quote, 2 * quote) for name in begun.headers)
+        line = ("\t" if mark == BLANK_RUNS else mark).join(
+            f"{quote}{name}{quote}" for name in names
+        )
+        first = f"{line}{layout.line_end}".encode()
+        self.lines_before -= first.count(layout.line_end.encode())
+        self._set_text(first + text, layout)
 
     def _named(self, fields: Sequence[str]) -> tuple[object, ...]:
         """Return the names of the columns, made up where the file has none."""
@@ -397,15 +478,26 @@ class CsvSource(Source):
     def _check(self, problem: _core.CsvProblem) -> None:
         if problem.kind != _core.CsvProblemKind.none:
             top = "header" if self.has_header else "first line"
-            if problem.kind == _core.CsvProblemKind.ragged and problem.line == 2:
+            is_below = self.lines_before + problem.line == 2
+            if problem.kind == _core.CsvProblemKind.ragged and is_below:
                 self.doubts.clear()  # the line below shows that there are more columns
-            message = self.path.name + _sentence(problem, self.headers, top)
+            line = self.lines_before + problem.line
+            message = self.path.name + _sentence(problem, line, self.headers, top)
             if problem.kind == _core.CsvProblemKind.ragged and problem.found > 0:
                 message += self._if_ragged
             raise DataError(message)
 
 
 _OF_TEXT = ("delimiter", "decimal", "encoding", "header")
+
+
+def tell_encoding(name: str) -> str:
+    """Say that an encoding was guessed."""
+    called = GUESSED_ENCODINGS[name]
+    return (
+        f"the text is not UTF-8 and was read as {called} (set {spell('encoding')} for"
+        " another)"
+    )
 
 
 def _format_of(layout: Layout) -> _core.CsvFormat:
@@ -458,9 +550,11 @@ def _with_mark(
     return np.insert(array, at, ord(delimiter))
 
 
-def _sentence(problem: _core.CsvProblem, headers: Sequence[object], top: str) -> str:
-    line = f", line {problem.line}"
-    is_below = problem.line == 2 and not 0 < problem.found < problem.expected
+def _sentence(
+    problem: _core.CsvProblem, number: int, headers: Sequence[object], top: str
+) -> str:
+    line = f", line {number}"
+    is_below = number == 2 and not 0 < problem.found < problem.expected
     title = "; if line 1 is a title, remove it" if is_below else ""
     kinds = _core.CsvProblemKind
     match problem.kind:

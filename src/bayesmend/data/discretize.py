@@ -122,7 +122,7 @@ class Discretization:
         is_date = numbers is not None and numbers.kind == "date"
         ends = [
             date_text(cut) if is_date else str(as_label(cut))
-            for cut in self._cuts_of(name)
+            for cut in self.cuts_of(name)
         ]
         if not ends:
             return ("any",)
@@ -131,7 +131,7 @@ class Discretization:
 
     def codes(self, name: str, numbers: NDArray[np.float64]) -> NDArray[np.uint8]:
         """Return the position of each number's interval, 255 where it is NaN."""
-        cuts = np.array(self._cuts_of(name))
+        cuts = np.array(self.cuts_of(name))
         codes = np.searchsorted(cuts, numbers, side="left").astype(np.uint8)
         codes[np.isnan(numbers)] = MISSING
         return codes
@@ -241,7 +241,8 @@ class Discretization:
                 raise DataError(message)
         return cls(tuple(rule), tuple(rule.values()), tuple(numbers))
 
-    def _cuts_of(self, name: str) -> tuple[float, ...]:
+    def cuts_of(self, name: str) -> tuple[float, ...]:
+        """Return the cut points of a variable."""
         return self.cuts[position_of(name, self.names)]
 
     def __repr__(self) -> str:

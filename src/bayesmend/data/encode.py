@@ -319,26 +319,29 @@ class Coder:
         source, positions = self.source, [self.source.names.index(v) for v in variables]
         columns: list[Column | None] = []
         codings: list[Coding] = []
-        numbers: dict[int, NDArray[np.float64]] = {}
+        intervals: dict[int, NDArray[np.uint8]] = {}
         problems = Problems()
         for name, j in zip(variables, positions, strict=True):
             column = None
             with problems.noted():
                 if j in self.cut:
-                    numbers[j], is_date = self._numbers(j, rules)
+                    numbers, is_date = self._numbers(j, rules)
                     self.discretization = self._rule.with_numbers(
-                        name, numbers[j], is_date=is_date, weights=weights
+                        name, numbers, is_date=is_date, weights=weights
                     )
                     codings.append(rules.intervals(name, self._rule.labels(name)))
+                    if source.is_here:
+                        intervals[j] = self._rule.codes(name, numbers)
+                    del numbers  # eight times as large
                 else:
                     column = read.get(name) or source.column(j)
                     codings.append(rules.choose(column, source.place_of_value))
             columns.append(column)
         problems.check()
         codes = source.codes(positions, columns, [table for _, table in codings])
-        for k, (name, j) in enumerate(zip(variables, positions, strict=True)):
-            if j in numbers:
-                codes[:, k] = codings[k][1][self._rule.codes(name, numbers[j])]
+        for k, j in enumerate(positions):
+            if j in intervals:
+                codes[:, k] = codings[k][1][intervals[j]]
         codes.flags.writeable = False
         return Encoded(
             tuple(variables),
@@ -404,6 +407,8 @@ class Coder:
         # Labels that are joined, or read for a network, may differ from those there.
         is_matched = self.asked is None or self.asked.normalise
         is_needed = source.kind != "text" or is_cut or bool(passed) or is_matched
+        if not source.is_kept:
+            is_needed, passed = False, self._left_behind(passed)
         if is_needed:
             source.hold()
         return Origin(
@@ -420,6 +425,18 @@ class Coder:
             decimal=source.decimal,
             delimiter=source.delimiter,
         )
+
+    def _left_behind(self, passed: tuple[int, ...]) -> tuple[int, ...]:
+        """Note that columns do not come back, since the table is not kept."""
+        if passed:
+            names = [self.source.names[j] for j in passed]
+            self.source.notes = [
+                *self.source.notes,
+                f"the files are read in batches, so {name_listing(names, 6)} will not"
+                " be among the columns of a completed table (impute() writes them"
+                " file by file)",
+            ]
+        return ()
 
 
 @dataclass(frozen=True, slots=True)

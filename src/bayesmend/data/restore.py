@@ -139,7 +139,7 @@ def _variable(
         if numbers is not None:
             own = _patched(origin, held, k, n_rows)
             return column_of(kind, listed(source.kind, own))
-    elif numbers is not None:  # a variable that the table did not have
+    elif numbers is not None and place is None:  # that the table did not have
         filled = np.flatnonzero(codes != MISSING)
         chosen = numbers.fill(codes[filled], _draws(origin, k, filled))
         values = iter([numbers.plain(x) for x in chosen.tolist()])

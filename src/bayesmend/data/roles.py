@@ -367,7 +367,8 @@ def _reason_aside(
 def _name_rows(source: Source, position: int, column: Column) -> bool:
     """Tell whether whole numbers name the rows."""
     n_observed = column.n_observed
-    if n_observed < NAMES_ROWS or 2 * column.n_distinct <= n_observed:
+    is_repeated = 2 * column.n_distinct <= n_observed and not column.is_bound
+    if n_observed < NAMES_ROWS or is_repeated:
         return False
     numbers = source.numbers(position)
     numbers = numbers[~np.isnan(numbers)]

@@ -140,6 +140,12 @@ def open_table(table: Any) -> Source:
         raise DataError(message)
     if isinstance(table, Coded):
         return CodedSource(table)
+    if which.is_dask_dataframe(table):
+        message = (
+            "a dask data frame has its rows on workers. Pass client= to learn(), or"
+            " bring the rows here with its compute()."
+        )
+        raise DataError(message)
     message = (
         "a table must be a path, a pandas, polars or pyarrow frame, a two-dimensional"
         f" array or a mapping of columns. Got {type(table).__name__} instead."
@@ -332,6 +338,12 @@ class Source(ABC):
     """What parts the fields of text."""
     marker_counts: Mapping[str, int] = MappingProxyType({})
     """How many cells of a file each missing marker stands in, once it is prepared."""
+    first_row: int = 0
+    """Number of the first row, for messages: of a part of a table that of the whole."""
+    is_here: bool = True
+    """Whether cells are coded here; else the source keeps what to code them by."""
+    is_kept: bool = True
+    """Whether the table stays at hand, so that it can be given back as it was."""
 
     @property
     def called(self) -> str:
@@ -368,7 +380,7 @@ class Source(ABC):
 
     def numbers(self, position: int) -> NDArray[np.float64]:
         """Return a column as floats, NaN where missing; dates as seconds since 1970."""
-        numbers = self._own_numbers(position)
+        numbers = self.own_numbers(position)
         if numbers is not None and not np.isinf(numbers).any():
             marked = np.isin(numbers, [*marker_numbers(self.markers)])
             return np.where(marked, np.nan, numbers) if marked.any() else numbers
@@ -402,7 +414,7 @@ class Source(ABC):
         taken: NDArray[np.float64] = table[index]
         return taken
 
-    def _own_numbers(self, position: int) -> NDArray[np.float64] | None:
+    def own_numbers(self, position: int) -> NDArray[np.float64] | None:
         """Return a column that the table itself holds as numbers, or None."""
         return None
 
@@ -455,7 +467,7 @@ class Source(ABC):
 
     def place(self, row: int) -> str:
         """Say in words where a row is."""
-        return f" in row {row}"
+        return f" in row {self.first_row + row}"
 
     def place_of_value(self, column: Column, position: int) -> str:
         """Say in words where a distinct value first occurs; empty when nowhere."""
@@ -480,7 +492,7 @@ class Source(ABC):
             seen = (not is_missing(value, self.markers) for value in values)
             present = np.flatnonzero(np.fromiter(seen, dtype=bool, count=len(values)))
         first = present[:keep].tolist()
-        kind, trouble = _nature(name, values, present, index)
+        kind, trouble = _nature(name, values, present, index, self.first_row)
         labels: dict[Label, int] = {}
         table = np.full(len(values) + 1, -1, dtype=np.intp)
         is_single = str(self.dtypes[position]) in _SINGLE
@@ -613,7 +625,8 @@ class ArraySource(Source):
             position, keep, unique if is_numeric else list(unique), index
         )
 
-    def _own_numbers(self, position: int) -> NDArray[np.float64] | None:
+    def own_numbers(self, position: int) -> NDArray[np.float64] | None:
+        """Return a column that the table itself holds as numbers, or None."""
         cells = self._cells[:, position]
         if cells.dtype.kind not in "iu" and cells.dtype != np.float64:
             return None
@@ -741,7 +754,8 @@ class PandasSource(Source):
         is_plain = isinstance(values, np.ndarray) and values.dtype.kind in "iuf"
         return self._distinct(position, keep, values if is_plain else [*values], index)
 
-    def _own_numbers(self, position: int) -> NDArray[np.float64] | None:
+    def own_numbers(self, position: int) -> NDArray[np.float64] | None:
+        """Return a column that the table itself holds as numbers, or None."""
         import pandas as pd
 
         dtype = self.dtypes[position]
@@ -793,7 +807,8 @@ class PolarsSource(Source):
         plain: Any = unique.to_numpy() if is_plain else values
         return self._distinct(position, keep, plain, index)
 
-    def _own_numbers(self, position: int) -> NDArray[np.float64] | None:
+    def own_numbers(self, position: int) -> NDArray[np.float64] | None:
+        """Return a column that the table itself holds as numbers, or None."""
         import narwhals as nw
 
         series = nw.from_native(self.native.to_series(position), series_only=True)
@@ -825,6 +840,8 @@ class ArrowSource(Source):
         if pa.types.is_nested(column.type) or pa.types.is_null(column.type):
             return self._objects(position, keep, column.to_pylist())
         is_category = pa.types.is_dictionary(column.type)
+        if not (self.n_rows or is_category):  # some types cannot be coded then
+            return self._objects(position, keep, [])
         encoded = column if is_category else column.dictionary_encode()
         encoded = encoded.unify_dictionaries().combine_chunks()
         if isinstance(encoded, pa.ChunkedArray):  # a column without chunks
@@ -845,7 +862,8 @@ class ArrowSource(Source):
             position, keep, values.to_pylist() if plain is None else plain, codes
         )
 
-    def _own_numbers(self, position: int) -> NDArray[np.float64] | None:
+    def own_numbers(self, position: int) -> NDArray[np.float64] | None:
+        """Return a column that the table itself holds as numbers, or None."""
         import pyarrow as pa
 
         column = self.native.column(position)
@@ -856,12 +874,16 @@ class ArrowSource(Source):
 
 
 def _nature(
-    name: str, values: _Values, present: NDArray[np.intp], index: NDArray[Any]
+    name: str,
+    values: _Values,
+    present: NDArray[np.intp],
+    index: NDArray[Any],
+    first_row: int,
 ) -> tuple[Kind, str]:
     """Return what the values at some positions are, and why they are no states."""
 
     def place(position: int) -> str:
-        return f" in row {int(np.argmax(index == position))}"
+        return f" in row {first_row + int(np.argmax(index == position))}"
 
     first: dict[str, int] = {}
     infinite: int | None = None

@@ -4,7 +4,7 @@ What every later step starts from. User input is checked on the way here, in
 ``encode``, and when an ``IncompleteData`` is made; below, only assertions remain.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, Unpack, get_args
 
@@ -28,12 +28,12 @@ from bayesmend.data.csv import (
     csv_chunks,
     default_delimiter,
     name_weights,
-    open_source,
     text_chunks,
 )
 from bayesmend.data.discretize import Discretization
 from bayesmend.data.encode import check_codes, check_weights, encode
 from bayesmend.data.files import check_character
+from bayesmend.data.parts import open_any
 from bayesmend.data.patterns import Patterns, find_patterns
 from bayesmend.data.reading import Columns, Discretize, Reading, ReadingOptions
 from bayesmend.data.restore import Contents, Fill, restore_table
@@ -102,6 +102,7 @@ class IncompleteData(Shown):
     discretization: Discretization | None = None
     schema: Schema | None = None
     notes: tuple[str, ...] = ()
+    _card: NDArray[np.int32] = field(init=False)
 
     def __post_init__(self) -> None:
         _set(self, "names", check_names(self.names, None))
@@ -109,6 +110,9 @@ class IncompleteData(Shown):
         _set(self, "codes", check_codes(self.codes, self.names, self.states))
         if self.weights is not None:
             _set(self, "weights", check_weights(self.weights, self.n_rows))
+        card = np.array([len(labels) for labels in self.states], dtype=np.int32)
+        card.setflags(write=False)
+        _set(self, "_card", card)
 
     @classmethod
     @entrance
@@ -143,7 +147,10 @@ class IncompleteData(Shown):
             A file (delimited text of any suffix, also packed by gzip; .xlsx,
             .parquet, .arrow, .feather, .ipc), a pandas, polars or pyarrow frame, a
             two-dimensional NumPy array of numbers, booleans, text or objects, or a
-            mapping of names to columns. An ``IncompleteData`` is returned as it is.
+            mapping of names to columns. A list of files, or a pattern such as
+            ``"part-*.parquet"``, stands for one table, its rows below each other; these
+            and files of text beyond 256 MB are read in batches, into a byte per cell.
+            An ``IncompleteData`` is returned as it is.
         states : mapping of str to iterable of labels, optional
             States of some variables, in order. They may contain states that the data
             lack; a value outside them is an error. For text they compare as text.
@@ -227,7 +234,7 @@ class IncompleteData(Shown):
         )
         if isinstance(table, cls):
             return table._with_options(options)
-        return cls(*encode(open_source(table, options.file), options))
+        return cls(*encode(open_any(table, options.file), options))
 
     @classmethod
     @entrance
@@ -392,7 +399,7 @@ class IncompleteData(Shown):
     @property
     def card(self) -> NDArray[np.int32]:
         """Number of states of every variable."""
-        return np.array([len(labels) for labels in self.states], dtype=np.int32)
+        return self._card
 
     @property
     def missing_mask(self) -> NDArray[np.bool_]:
@@ -573,11 +580,23 @@ class IncompleteData(Shown):
                     fill=fill,
                 )
             return
-        check_choice("fill", fill, get_args(Fill))
-        decimal = self.origin.decimal
         mark = check_character(delimiter) or default_delimiter(
             path, self.origin.delimiter
         )
+        chunks = self.csv_chunks(mark, missing=missing, weights=weights, fill=fill)
+        write_chunks(path, chunks)
+
+    def csv_chunks(
+        self,
+        delimiter: str,
+        *,
+        missing: Iterable[str | float] = MISSING_MARKERS,
+        weights: str | None = None,
+        fill: Fill = "number",
+    ) -> Iterator[bytes]:
+        """Return what :meth:`write_csv` writes, piece by piece, the header first."""
+        check_choice("fill", fill, get_args(Fill))
+        decimal = self.origin.decimal
         named = name_weights(self.weights, self.origin, self.names, weights)
         held = self._contents
         if needs_source(self.origin, held, fill):
@@ -585,18 +604,16 @@ class IncompleteData(Shown):
             names, columns = table_texts(
                 self.origin, held, markers, fill=fill, weights=named
             )
-            write_chunks(path, text_chunks(names, columns, mark, decimal))
-            return
-        chunks = csv_chunks(
+            return text_chunks(names, columns, delimiter, decimal)
+        return csv_chunks(
             self.names,
             self.states,
             self.codes,
             weights=named,
             missing=missing,
-            delimiter=mark,
+            delimiter=delimiter,
             decimal=decimal,
         )
-        write_chunks(path, chunks)
 
     def patterns(self) -> Patterns:
         """Return the distinct rows with their multiplicities and missing cells.

@@ -11,7 +11,9 @@ parents and their names::
     -1.5 1 rain
     -4.0 0
 
-Names hold no white space. Scores are written so that they read back to the same number.
+Lines that begin with ``#`` are comments, and blank lines mean nothing. Names hold no
+white space and do not begin with ``#``. Scores are written so that they read back to
+the same number.
 """
 
 from __future__ import annotations
@@ -80,6 +82,12 @@ def render(sets: ParentSets) -> str:
                 f"variable {name!r}."
             )
             raise DataError(msg)
+        if name.startswith("#"):
+            msg = (
+                "in the .jkl format a line that begins with # is a comment. Rename the "
+                f"variable {name!r}."
+            )
+            raise DataError(msg)
     lines = [str(sets.n_vars)]
     for i, name in enumerate(sets.names):
         families = sets.of(i)
@@ -92,7 +100,7 @@ def render(sets: ParentSets) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """The words of a line that is not blank, and where they stand."""
+    """The words of a line that is no comment nor blank, and where they stand."""
 
     source: Source
     start: int
@@ -125,7 +133,7 @@ def parse(text: str, source: str = "<text>") -> ParentSets:
 
     Examples
     --------
-    >>> parse("1\na 1\n-2.5 0").of(0)
+    >>> parse("# BIC\n1\na 1\n-2.5 0").of(0)
     [(-2.5, ())]
     >>> parse("1\na 1\n-2.5 1 b")
     Traceback (most recent call last):
@@ -162,7 +170,7 @@ def _lines(source: Source) -> Iterator[_Line]:
     start = 0
     for text in source.text.splitlines(keepends=True):
         found = list(re.finditer(r"\S+", text))
-        if found:
+        if found and not found[0].group().startswith("#"):
             words = [match.group() for match in found]
             yield _Line(source, start, words, [match.start() for match in found])
         start += len(text)

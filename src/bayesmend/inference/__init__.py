@@ -1,6 +1,7 @@
 """What a network says of a table: marginals, most probable states, draws, queries."""
 
 from bayesmend.inference.answers import Marginals
+from bayesmend.inference.files import ImputedFiles, impute_files
 from bayesmend.inference.impute import Imputation, impute
 from bayesmend.inference.posterior import (
     MostProbable,
@@ -14,10 +15,12 @@ from bayesmend.inference.query import Answer, query
 __all__ = [
     "Answer",
     "Imputation",
+    "ImputedFiles",
     "Marginals",
     "MostProbable",
     "draw_completions",
     "impute",
+    "impute_files",
     "log_evidence",
     "marginals",
     "most_probable",

@@ -116,13 +116,32 @@ class NewData:
         With a ``draw``, numbers are those of that draw instead of medians.
         """
         codes = self.data.codes.copy(order="F")
-        holes = self.fillable() if fillable is None else fillable
-        for i in np.flatnonzero(holes.any(axis=1)).tolist():
-            column, hole = self.columns[i], holes[i]
+        self.fill(codes, cells, self.fillable() if fillable is None else fillable)
+        return self.with_filled(codes, draw)
+
+    def fill(
+        self,
+        codes: NDArray[np.uint8],
+        cells: NDArray[np.uint8],
+        fillable: NDArray[np.bool_],
+    ) -> None:
+        """Fill cells of codes of the table from those in the codes of the network."""
+        for i in np.flatnonzero(fillable.any(axis=1)).tolist():
+            column, hole = self.columns[i], fillable[i]
             codes[hole, column] = self.labels[i][cells[i, hole]]
+
+    def with_filled(
+        self, codes: NDArray[np.uint8], draw: tuple[int, ...] | None = None
+    ) -> IncompleteData:
+        """Return the table with codes that were filled, which are not copied."""
         codes.flags.writeable = False
         data = self.data.with_codes(codes)
         return replace(data, origin=replace(data.origin, draw=draw))
+
+    def rows_between(self, first: int, last: int) -> NewData:
+        """Return some rows in the codes of the network; ``data`` is still of all."""
+        unknown = None if self.unknown is None else self.unknown[:, first:last]
+        return replace(self, cells=self.cells[:, first:last], unknown=unknown)
 
     def all_completed(
         self,

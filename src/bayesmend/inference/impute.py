@@ -14,12 +14,12 @@ from bayesmend._checks import check_choice, check_goes_with, check_integer
 from bayesmend._entrance import entrance
 from bayesmend._shown import Shown
 from bayesmend._spelling import spell
-from bayesmend.data.cells import CompletedCells
+from bayesmend.data.cells import CompletedCells, join_cells
 from bayesmend.data.reading import Reading
 from bayesmend.data.restore import Fill
 from bayesmend.data.states import MISSING, MISSING_MARKERS
 from bayesmend.data.table import IncompleteData
-from bayesmend.errors import ParameterError
+from bayesmend.errors import InferenceError, ParameterError
 from bayesmend.inference.align import NewData, Unknown, read_for
 from bayesmend.inference.answers import Marginals
 from bayesmend.inference.averages import draws_of, marginals_of
@@ -31,6 +31,7 @@ from bayesmend.inference.engine import (
     samples_for,
 )
 from bayesmend.network.mixture import Mixture, Model, ModelLike, model_of
+from bayesmend.network.network import Network
 from bayesmend.network.support import is_supported
 from bayesmend.seed import Seed
 
@@ -49,6 +50,8 @@ IMPUTATIONS = get_args(How)
 
 # What the arrays of `CompletedCells` take for each cell.
 _BYTES_PER_CELL, _BYTES_PER_LABEL, _BYTES_PER_FLAG = 34, 8, 1
+# Rows that are filled at once.
+_ROWS_AT_ONCE = 2**18
 _TIE = 1e-9  # relative: states this close count as equally probable
 
 
@@ -265,33 +268,106 @@ def impute(
     new = read_for(network, data, allow_absent=allow_absent, unknown=unknown, **reading)
     engine.require_room(n_draws, _bytes_per_draw(network, new))
     asked, given = with_evidence(network, new, mechanism)
-    compiled = None
-    if inference == "exact" and not isinstance(asked, Mixture):
-        compiled = engine.compile(asked, given)
-    found = marginals_of(asked, given, engine, compiled=compiled)
-    effective = found.effective_samples
-    if method == "mpe":
-        assert compiled is not None
-        filled = compiled.most_probable()[0][None]
-    elif method == "draw":
-        filled, effective = draws_of(asked, given, engine, n_draws, compiled=compiled)
+    fill_in = _Filler(network, asked, new, given, engine, method, n_draws)
+    blocks = _blocks_of(new.n_rows) if fill_in.suits_blocks else []
+    if len(blocks) > 1:
+        try:
+            completed, cells, n_empty = _by_blocks(fill_in, blocks, fill_empty_rows)
+        except InferenceError:
+            blocks = []  # whose message is of all rows
+    tables: tuple[IncompleteData, ...]
+    if len(blocks) > 1:
+        tables, effective = (completed,), None
     else:
-        filled = most_probable_each(given, found)[None]
-    filled, found = filled[:, : len(network.names)], _without_indicators(network, found)
-    key = engine.key() if method == "draw" else None
-    fillable = new.fillable(fill_empty_rows=fill_empty_rows)
-    cells = list_cells(network, new, filled, found)
-    kept = np.flatnonzero(fillable[cells.variables, cells.rows])
+        filled, cells, effective = fill_in(new, given)
+        key = engine.key() if method == "draw" else None
+        fillable = new.fillable(fill_empty_rows=fill_empty_rows)
+        cells = _those(cells, fillable[cells.variables, cells.rows])
+        tables = new.all_completed(filled, key, fillable)
+        n_empty = int(new.empty_rows.sum())
     return Imputation(
-        tables=new.all_completed(filled, key, fillable),
-        cells=cast(CompletedCells, cells[kept]),
+        tables=tables,
+        cells=cells,
         method=method,
         inference=inference,
         source=new,
         fill=fill,
-        n_empty_rows=int(new.empty_rows.sum()),
+        n_empty_rows=n_empty,
         effective_samples=effective,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Filler:
+    """A network, and how it is to fill the cells of a table, or of some of its rows."""
+
+    network: Model
+    asked: Model  # with the mechanism, where that counts
+    new: NewData
+    given: NDArray[np.uint8]
+    engine: Engine
+    method: How
+    n_draws: int
+
+    @property
+    def suits_blocks(self) -> bool:
+        """Whether rows are filled one by one, and nothing else is told of them."""
+        is_one = isinstance(self.asked, Network) and self.engine.inference == "exact"
+        return is_one and self.method != "draw"
+
+    def __call__(
+        self, new: NewData, given: NDArray[np.uint8], first_row: int = 0
+    ) -> tuple[NDArray[np.uint8], CompletedCells, NDArray[np.float64] | None]:
+        """Return filled cells, the list of them, and effective samples."""
+        network, asked, engine = self.network, self.asked, self.engine
+        compiled = None
+        if engine.inference == "exact" and not isinstance(asked, Mixture):
+            compiled = engine.compile(asked, given)
+        found = marginals_of(asked, given, engine, compiled=compiled)
+        effective = found.effective_samples
+        if self.method == "mpe":
+            assert compiled is not None
+            filled = compiled.most_probable()[0][None]
+        elif self.method == "draw":
+            filled, effective = draws_of(
+                asked, given, engine, self.n_draws, compiled=compiled
+            )
+        else:
+            filled = most_probable_each(given, found)[None]
+        filled = filled[:, : len(network.names)]
+        found = _without_indicators(network, found)
+        cells = list_cells(network, new, filled, found, first_row=first_row)
+        return filled, cells, effective
+
+
+def _blocks_of(n_rows: int) -> list[tuple[int, int]]:
+    starts = range(0, n_rows, _ROWS_AT_ONCE)
+    return [(start, min(start + _ROWS_AT_ONCE, n_rows)) for start in starts]
+
+
+def _by_blocks(
+    fill_in: _Filler, blocks: list[tuple[int, int]], fill_empty_rows: bool
+) -> tuple[IncompleteData, CompletedCells, int]:
+    """Fill some rows after the other, which takes less memory.
+
+    Returns the completed table, its cells, and the number of empty rows.
+    """
+    new, n_empty = fill_in.new, 0
+    codes = new.data.codes.copy(order="F")
+    listed: list[CompletedCells] = []
+    for first, last in blocks:
+        part = new.rows_between(first, last)
+        given = np.ascontiguousarray(fill_in.given[:, first:last])
+        filled, cells, _ = fill_in(part, given, first)
+        fillable = part.fillable(fill_empty_rows=fill_empty_rows)
+        part.fill(codes[first:last], filled[0], fillable)
+        listed.append(_those(cells, fillable[cells.variables, cells.rows - first]))
+        n_empty += int(part.empty_rows.sum())
+    return new.with_filled(codes), join_cells(listed), n_empty
+
+
+def _those(cells: CompletedCells, which: NDArray[np.bool_]) -> CompletedCells:
+    return cells if which.all() else cast(CompletedCells, cells[which])
 
 
 def with_evidence(
@@ -368,11 +444,17 @@ def _bytes_per_draw(network: Model, new: NewData) -> int:
 
 
 def list_cells(
-    network: Model, new: NewData, filled: NDArray[np.uint8], found: Marginals
+    network: Model,
+    new: NewData,
+    filled: NDArray[np.uint8],
+    found: Marginals,
+    *,
+    first_row: int = 0,
 ) -> CompletedCells:
     """List the missing cells of a table as completed tables fill them.
 
     ``filled`` has the shape (n_draws, n_vars, n_rows); ``found`` is of all variables.
+    The rows are those of the table from `first_row` on.
     """
     rows, probabilities = found.rows, found.probabilities
     n_draws, counts = len(filled), [len(at) for at in rows]
@@ -397,7 +479,7 @@ def list_cells(
         codes[part] = cells[variables, at]
         chances[part] = flat[start + codes[part]]
         runners_up[part] = np.where(codes[part] == best, second, best)
-    at_all = np.tile(at, n_draws)
+    at_all = np.tile(at, n_draws) + first_row
     return CompletedCells(
         rows=at_all,
         variables=np.tile(variables, n_draws),

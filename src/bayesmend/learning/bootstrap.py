@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
@@ -13,9 +13,11 @@ from typing import Any, Unpack
 import numpy as np
 
 from bayesmend import _core
+from bayesmend._checkpoint import Checkpoint, Kept, digest_of, opened
 from bayesmend._checks import check_choice, check_integer
 from bayesmend._clock import Clock, Progress
 from bayesmend._entrance import entrance
+from bayesmend._link import Lent, linked
 from bayesmend._progress import told
 from bayesmend._shown import Shown
 from bayesmend.data.reading import Reading
@@ -30,7 +32,7 @@ from bayesmend.learning.learn import Method, learn
 from bayesmend.learning.support import untold_of_support
 from bayesmend.outcome import Stopped
 from bayesmend.score import Ess, Prior, Score
-from bayesmend.seed import Seed, as_generator
+from bayesmend.seed import Seed
 from bayesmend.structure.solve import Solver, check_solver
 
 __all__ = ["Bootstrap", "bootstrap"]
@@ -94,6 +96,8 @@ def bootstrap(
     time_limit: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
+    checkpoint: Checkpoint = None,
+    client: Any = None,
     progress: Progress | bool | None = None,
     **reading: Unpack[Reading],
 ) -> Bootstrap:
@@ -120,7 +124,11 @@ def bootstrap(
     {constraints}
     max_memory : float, optional
         As in `learn`.
-    {time_limit, seed, n_threads, progress}
+    {time_limit, seed, n_threads, checkpoint}
+    client : dask.distributed.Client or str, optional
+        A cluster, or the address of its scheduler: its workers learn from the samples,
+        as many at once as they have threads. The answer is the same.
+    {progress}
     {reading}
 
     Returns
@@ -144,28 +152,33 @@ def bootstrap(
     clock = Clock(time_limit)
     table = IncompleteData.from_table(data, **reading)
     require_rows(table)
-    samples = _Samples(
-        table,
-        {
-            "method": method,
-            "score": score,
-            "ess": ess,
-            "prior": prior,
-            "support": support,
-            "max_parents": max_parents,
-            "restarts": restarts,
-            "solver": solver,
-            "constraints": Constraints.of(constraints),
-            "max_memory": max_memory,
-            "progress": False,
-        },
-        clock,
-    )
-    n_threads = min(n_threads or _core.n_cores(), n)
-    parent = as_generator(seed)
-    found, stopped = samples.learn(
-        (parent.spawn(1)[0] for _ in range(n)), n_threads, _teller(progress, n, clock)
-    )
+    options: dict[str, Any] = {
+        "method": method,
+        "score": score,
+        "ess": ess,
+        "prior": prior,
+        "support": support,
+        "max_parents": max_parents,
+        "restarts": restarts,
+        "solver": solver,
+        "constraints": Constraints.of(constraints),
+        "max_memory": max_memory,
+    }
+    # A checkpoint of fewer samples goes on to more: each has its own random numbers.
+    with (
+        nullcontext() if client is None else linked(client) as link,
+        opened(checkpoint, "bootstrap", table=table, seed=seed, options=options) as at,
+    ):
+        n_there = _core.n_cores() if link is None else link.n_threads
+        n_threads = min(n_threads if link is None and n_threads else n_there, n)
+        clock.go_on_from(at.seconds)
+        samples = _Samples(table, options, clock, at, Lent.to(link, table))
+        parent = at.generator
+        found, stopped = samples.learn(
+            (parent.spawn(1)[0] for _ in range(n)),
+            n_threads,
+            _teller(progress, n, clock),
+        )
     if not found:
         if stopped is Stopped.INTERRUPT:
             raise KeyboardInterrupt
@@ -193,6 +206,9 @@ class _Samples:
     table: IncompleteData
     options: dict[str, Any]
     clock: Clock
+    kept: Kept
+    there: Lent | None = None
+    """A cluster that learns, and the table on it."""
 
     def learn(
         self,
@@ -237,15 +253,53 @@ class _Samples:
         """Learn from one sample; None where time is over before it is done."""
         if self.clock.is_over:
             return None
-        sample = replace(self.table, weights=bootstrap_weights(self.table, generator))
-        with untold_of_support():
-            found = learn(
-                sample,
-                seed=generator,
-                n_threads=1,
-                time_limit=self.clock.left,
-                **self.options,
+        number = digest_of(dict(generator.bit_generator.state))
+
+        def learn() -> tuple[tuple[int, ...], ...]:
+            with self.kept.aside("sample", number) as kept:
+                return self._parents(generator, kept)
+
+        try:
+            parents = self.kept.step("sample", learn, generator=generator)
+        except TimeoutError:
+            return None
+        with self.kept.sound():
+            return Dag(self.table.names, tuple(map(tuple, parents)))
+
+    def _parents(
+        self, generator: np.random.Generator, kept: Kept
+    ) -> tuple[tuple[int, ...], ...]:
+        limit = self.clock.left
+        if self.there is not None:
+            found: tuple[tuple[int, ...], ...] = self.there.do(
+                _learn_from, generator, limit, None, self.options
             )
-        if found.stopped is Stopped.INTERRUPT:
-            raise KeyboardInterrupt
-        return None if found.stopped is Stopped.TIME else found.dag
+            return found
+        own = kept if kept.is_kept else None
+        return _learn_from(self.table, generator, limit, own, self.options)
+
+
+def _learn_from(
+    table: IncompleteData,
+    generator: np.random.Generator,
+    time_limit: float | None,
+    kept: Kept | None,
+    options: dict[str, Any],
+) -> tuple[tuple[int, ...], ...]:
+    """Learn from a bootstrap sample of a table, on one thread."""
+    sample = replace(table, weights=bootstrap_weights(table, generator))
+    with untold_of_support():
+        found = learn(
+            sample,
+            seed=generator,
+            n_threads=1,
+            time_limit=time_limit,
+            checkpoint=kept,
+            progress=False,
+            **options,
+        )
+    if found.stopped is Stopped.INTERRUPT:
+        raise KeyboardInterrupt
+    if found.stopped is Stopped.TIME:
+        raise TimeoutError
+    return found.dag.parents

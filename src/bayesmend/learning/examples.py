@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend import _core
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
 
@@ -68,7 +69,10 @@ class _Rows:
         seen = np.flatnonzero((self.codes[:, child] != MISSING) & (self.weights > 0))
         while len(chosen) < most and others:
             config = _numbered(self._keys(self.codes[seen], chosen))
-            gains = [self._gain(child, config, seen, v) for v in others]
+            gains = []
+            for v in others:
+                _core.check_calls()
+                gains.append(self._gain(child, config, seen, v))
             if max(gains) <= 0:
                 break
             chosen.append(others.pop(int(np.argmax(gains))))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, Unpack, get_args
 
+from bayesmend._checkpoint import Checkpoint, Kept, opened
 from bayesmend._checks import (
     check_choice,
     check_flag,
@@ -16,19 +18,29 @@ from bayesmend._checks import (
     check_integer,
     check_number,
 )
-from bayesmend._clock import Clock, Progress
+from bayesmend._clock import Clock, Progress, limited_calls
 from bayesmend._entrance import entrance
+from bayesmend._files import PathLike
+from bayesmend._link import linked
 from bayesmend._progress import told
 from bayesmend._spelling import spell
-from bayesmend.data.reading import Reading
+from bayesmend.data.reading import Reading, ReadingOptions
 from bayesmend.data.states import listing, quantity
 from bayesmend.data.table import IncompleteData, require_rows
-from bayesmend.errors import InferenceError
+from bayesmend.errors import DataError, InferenceError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike
-from bayesmend.inference.engine import MAX_MEMORY
+from bayesmend.inference.engine import MAX_MEMORY, Engine
 from bayesmend.learning.augment.exact import learn_exact
 from bayesmend.learning.augment.local import EXACT_VARS, learn_local
 from bayesmend.learning.augment.problem import MOST_ROWS
+from bayesmend.learning.cluster.learn import (
+    bring_here,
+    is_long,
+    learn_there,
+    without_rows,
+)
+from bayesmend.learning.cluster.partitions import read_there
+from bayesmend.learning.counting import CountingHere
 from bayesmend.learning.effort import (
     EM_RESTARTS,
     PROOF_WORK,
@@ -36,6 +48,7 @@ from bayesmend.learning.effort import (
     proof_work,
     suits_ensemble,
 )
+from bayesmend.learning.em.growth import first_rows
 from bayesmend.learning.em.learn import learn_em, rule_by_em
 from bayesmend.learning.em.starts import STARTS, Start
 from bayesmend.learning.empty import leave_empty_rows
@@ -46,8 +59,10 @@ from bayesmend.learning.mechanism.result import LABELS
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.support import told_of_support
 from bayesmend.outcome import Stopped
-from bayesmend.score import Ess, Prior, Score, is_convex
+from bayesmend.proofs import check_certificate, write_no_proof
+from bayesmend.score import Ess, FamilyScorer, Prior, Score, is_convex
 from bayesmend.seed import Seed
+from bayesmend.structure.proof import certify_table
 from bayesmend.structure.solve import Solver, check_solver
 
 __all__ = ["METHODS", "learn"]
@@ -89,11 +104,15 @@ def learn(
     max_mechanism_parents: int = 2,
     stability: int = 0,
     gap: float | None = None,
+    full: bool = False,
     fill_empty_rows: bool = False,
     time_limit: float | None = None,
     max_memory: float | None = None,
+    certificate: PathLike | None = None,
     seed: Seed = None,
     n_threads: int = 0,
+    checkpoint: Checkpoint = None,
+    client: Any = None,
     progress: Progress | bool | None = None,
     **reading: Unpack[Reading],
 ) -> LearnResult:
@@ -102,7 +121,7 @@ def learn(
     Parameters
     ----------
     data : IncompleteData, frame, array, mapping or path
-        A table with missing cells.
+        A table with missing cells; with `client` a dask data frame, or files.
     method : {"auto", "exact", "local", "em", "em-hard", "ensemble"}, default="auto"
         ``exact``: the best structure and completion of all, proven, or the gap when a
         limit comes first. ``local``: no change of `locality` cells with any structure
@@ -145,11 +164,22 @@ def learn(
     gap : float, optional
         Stop the proof of ``exact`` when the score is known to be within so many nats
         of the best; 0 by default.
+    full : bool, default=False
+        Whether ``em`` searches for the structure of a long table with all rows at once,
+        instead of growing samples; see `learn_em`.
     {fill_empty_rows, time_limit}
     max_memory : float, optional
         Bytes that the tables of exact inference may take in ``em`` and ``ensemble``;
         2**30 by default.
-    {seed, n_threads, progress}
+    {certificate}
+    {seed, n_threads, checkpoint}
+    client : dask.distributed.Client or str, optional
+        A cluster, or the address of its scheduler. The rows are read, and stay, on its
+        workers. With ``em`` those of a long table are counted there, to the same
+        network, to the last bit, as in memory, and ``auto`` is ``em``; for any other
+        method, and for tables that are short or complete, the coded rows come here.
+        ``completed`` has no rows then.
+    {progress}
     {reading}
 
     Returns
@@ -171,20 +201,58 @@ def learn(
     """
     progress = told(progress)
     check_flag("fill_empty_rows", fill_empty_rows)
+    check_flag("full", full)
     check_choice("method", method, METHODS)
     check_solver(solver)
+    check_certificate(certificate)
     is_ignored = isinstance(mechanism, str) and mechanism == "ignore"
     _check_options(
         method,
         solver,
         locality=locality,
         gap=gap,
+        certificate=certificate,
         max_memory=max_memory,
         restarts=restarts,
         n_networks=n_networks,
         mechanism=None if is_ignored else mechanism,
         stability=stability or None,
+        full=full or None,
     )
+    if client is not None:
+        return _learn_on_cluster(
+            data,
+            client,
+            reading,
+            {
+                "score": score,
+                "ess": ess,
+                "prior": prior,
+                "support": support,
+                "max_parents": max_parents,
+                "restarts": restarts,
+                "solver": solver,
+                "constraints": Constraints.of(constraints),
+                "seed": seed,
+                "n_threads": n_threads,
+                "checkpoint": checkpoint,
+                "progress": progress,
+            },
+            {
+                "method": method,
+                "locality": locality,
+                "n_networks": n_networks,
+                "mechanism": mechanism,
+                "max_mechanism_parents": max_mechanism_parents,
+                "stability": stability,
+                "full": full,
+                "gap": gap,
+                "certificate": certificate,
+                "fill_empty_rows": fill_empty_rows,
+                "max_memory": max_memory,
+                "time_limit": time_limit,
+            },
+        )
     table = IncompleteData.from_table(data, **reading)
     require_rows(table)
     is_tested = mechanism is None and method == "auto"
@@ -192,56 +260,164 @@ def learn(
     check_mechanism(mechanism, max_mechanism_parents, table.names)
     if stability and not is_tested:
         check_goes_with("stability", stability, "mechanism", mechanism, ("auto",))
-    told_of_ess: dict[str, Any] = {}
-    if isinstance(ess, str) and method != "ensemble":  # which chooses by itself
-        rules = Constraints.of(constraints).rules(table.names, max_parents=max_parents)
-        score, told_of_ess = rule_by_em(
-            table, rules, score=score, ess=ess, prior=prior, support=support
-        )
-        ess = prior = support = None
-    how = _How(
-        table,
-        clock=Clock(time_limit),
-        solver=solver,
-        gap=0.0 if gap is None else gap,
-        restarts=restarts,
-        n_networks=N_NETWORKS if n_networks is None else n_networks,
-        locality=1 if locality is None else locality,
-        max_memory=MAX_MEMORY if max_memory is None else max_memory,
-        mechanism=mechanism,
-        is_tested=is_tested,
-        max_mechanism_parents=max_mechanism_parents,
-        stability=stability,
-        common={
-            "score": score,
-            "ess": ess,
-            "prior": prior,
-            "support": support,
-            "max_parents": max_parents,
-            "constraints": Constraints.of(constraints),
-            "seed": seed,
-            "n_threads": n_threads,
-            "progress": progress,
-        },
-    )
-    ways: dict[str, Callable[[], LearnResult]] = {
-        "em": partial(how.em, hard=False),
-        "em-hard": partial(how.em, hard=True),
-        "ensemble": how.ensemble,
-        "local": how.local,
-        "exact": how.exact,
-        "auto": partial(_auto, how),
+    known = Constraints.of(constraints)
+    options: dict[str, Any] = {
+        "method": method,
+        "score": score,
+        "ess": ess,
+        "prior": prior,
+        "support": support,
+        "max_parents": max_parents,
+        "locality": locality,
+        "restarts": restarts,
+        "n_networks": n_networks,
+        "solver": solver,
+        "constraints": known,
+        "mechanism": None if is_tested else mechanism,
+        "max_mechanism_parents": max_mechanism_parents,
+        "stability": stability,
+        "gap": gap,
+        "full": full,
+        "max_memory": max_memory,
+        "certificate": certificate,
     }
-    found = ways[method]()
+    clock = Clock(time_limit)
+    told_of_ess: dict[str, Any] = {}
+    with opened(checkpoint, "learn", table=table, seed=seed, options=options) as at:
+        clock.go_on_from(at.seconds)
+        if isinstance(ess, str) and method != "ensemble":  # which chooses by itself
+            rules = known.rules(table.names, max_parents=max_parents)
+            score, told_of_ess = rule_by_em(
+                table,
+                rules,
+                score=score,
+                ess=ess,
+                prior=prior,
+                support=support,
+                n_rows=None if full else first_rows(table),
+                kept=at.part("ess"),
+            )
+            ess = prior = support = None
+        how = _How(
+            table,
+            clock=clock,
+            solver=solver,
+            gap=0.0 if gap is None else gap,
+            restarts=restarts,
+            n_networks=N_NETWORKS if n_networks is None else n_networks,
+            locality=1 if locality is None else locality,
+            max_memory=MAX_MEMORY if max_memory is None else max_memory,
+            full=full,
+            mechanism=mechanism,
+            is_tested=is_tested,
+            max_mechanism_parents=max_mechanism_parents,
+            stability=stability,
+            certificate=certificate,
+            kept=at,
+            common={
+                "score": score,
+                "ess": ess,
+                "prior": prior,
+                "support": support,
+                "max_parents": max_parents,
+                "constraints": known,
+                # A number is that of each of the calls, whose draws are alike.
+                "seed": at.generator if seed is None and at.is_kept else seed,
+                "n_threads": n_threads,
+                "progress": progress,
+            },
+        )
+        ways: dict[str, Callable[[], LearnResult]] = {
+            "em": partial(how.em, hard=False),
+            "em-hard": partial(how.em, hard=True),
+            "ensemble": how.ensemble,
+            "local": how.local,
+            "exact": how.exact,
+            "auto": partial(_auto, how),
+        }
+        found = ways[method]()
     found = replace(found, detail={**found.detail, **told_of_ess})
+    if certificate is not None and found.certificate_file is None:
+        found = _with_proof_of_structure(how, found)
     return found if fill_empty_rows else leave_empty_rows(found)
+
+
+def _with_proof_of_structure(how: _How, found: LearnResult) -> LearnResult:
+    """Write the proof of a structure alone, or why there is none."""
+    assert how.certificate is not None
+    if not how.table.is_complete or math.isinf(found.bound):
+        reason = f"{spell('method', found.method)} has no bound to prove."
+        written = write_no_proof(how.certificate, reason)
+        return replace(found, certificate_file=written)
+    names, common = how.table.names, how.common
+    rule = Score.of(
+        common["score"],
+        ess=common["ess"],
+        prior=common["prior"],
+        support=common["support"],
+    )
+    rules = common["constraints"].rules(names, max_parents=common["max_parents"])
+    scorer = FamilyScorer(
+        how.table, score=rule, constraints=rules, n_threads=common["n_threads"]
+    )
+    return certify_table(
+        how.certificate,
+        scorer,
+        rules,
+        found,
+        clock=how.clock,
+        progress=common["progress"],
+    )
+
+
+def _learn_on_cluster(
+    data: Any,
+    client: Any,
+    reading: Reading,
+    common: dict[str, Any],
+    others: dict[str, Any],
+) -> LearnResult:
+    """Learn from rows on a cluster, which come here where they must."""
+    clock = Clock(others["time_limit"])
+    method, given = others["method"], others["max_memory"]
+    max_memory = MAX_MEMORY if given is None else given
+    is_plain = (
+        method in ("auto", "em")
+        and others["mechanism"] in (None, "ignore")
+        and not (others["full"] or others["stability"])
+    )
+    with linked(client) as link:
+        counting = read_there(link, data, ReadingOptions(**reading))
+        if not counting.n_rows:
+            msg = "the table has no rows to learn from."
+            raise DataError(msg)
+        if is_plain and is_long(counting, max_memory):
+            found = learn_there(
+                counting,
+                is_auto=method == "auto",
+                max_memory=max_memory,
+                clock=clock,
+                **common,
+            )
+            if method == "em":
+                return found
+            return replace(
+                found, chosen="em: the rows of a long table are counted on the cluster"
+            )
+        table = bring_here(counting)
+        limit = others["time_limit"]
+        if limit is not None:
+            others = {**others, "time_limit": clock.left}
+        return without_rows(learn(table, **common, **others), counting)
 
 
 # The methods that an option is for; `auto` may come to use any of them.
 _FOR = {
     "locality": ("exact", "local"),
     "gap": ("exact",),
+    "certificate": ("exact",),
     "max_memory": ("em", "em-hard", "ensemble"),
+    "full": ("em",),
     "n_networks": ("ensemble",),
     "solver": ("local", "em", "em-hard"),
     "restarts": ("exact", "local", "em", "em-hard"),
@@ -286,11 +462,22 @@ class _How:
     n_networks: int
     locality: int
     max_memory: float
+    full: bool
     mechanism: MechanismLike
     is_tested: bool  # whether `auto` chooses the mechanism, by the test of innocence
     max_mechanism_parents: int
     stability: int
+    certificate: PathLike | None
+    kept: Kept
     common: dict[str, Any]
+
+    @property
+    def searched(self) -> IncompleteData:
+        """The rows that EM begins its search for structures with."""
+        n_rows = None if self.full else first_rows(self.table)
+        if n_rows is None:
+            return self.table
+        return CountingHere(self.table, Engine()).sample(n_rows)
 
     def exact(self, **limits: Any) -> LearnResult:
         """Look for a proof."""
@@ -302,8 +489,9 @@ class _How:
             restarts=self._restarts(_RESTARTS),
             mechanism=self.mechanism,
             max_mechanism_parents=self.max_mechanism_parents,
+            certificate=self.certificate,
             **limits,
-            **self.common,
+            **self._common("exact"),
         )
 
     def local(self) -> LearnResult:
@@ -316,7 +504,7 @@ class _How:
             mechanism=self.mechanism,
             max_mechanism_parents=self.max_mechanism_parents,
             time_limit=self.clock.left,
-            **self.common,
+            **self._common("local"),
         )
 
     def em(
@@ -336,9 +524,10 @@ class _How:
             mechanism=self.mechanism,
             max_mechanism_parents=self.max_mechanism_parents,
             stability=self.stability if self.mechanism == "auto" else 0,
+            full=self.full,
             max_memory=self.max_memory,
             time_limit=self.clock.left,
-            **self.common,
+            **self._common("em", self.mechanism == "auto"),
         )
 
     def ensemble(self) -> LearnResult:
@@ -350,8 +539,13 @@ class _How:
             max_mechanism_parents=self.max_mechanism_parents,
             max_memory=self.max_memory,
             time_limit=self.clock.left,
-            **self.common,
+            **self._common("ensemble"),
         )
+
+    def _common(self, *part: object) -> dict[str, Any]:
+        """Return what all methods take; what one keeps is not taken for another's."""
+        kept = self.kept.part(*part) if self.kept.is_kept else None
+        return {**self.common, "checkpoint": kept}
 
     def _restarts(self, usual: int) -> int:
         return usual if self.restarts is None else self.restarts
@@ -362,7 +556,10 @@ def _auto(how: _How) -> LearnResult:
     if how.table.is_complete:
         return _structure_alone(how)
     is_tested = how.is_tested and how.table.n_missing > _MANY_CELLS
-    innocence = brief_innocence(how.table) if is_tested else None
+    innocence = None
+    if is_tested:
+        with suppress(TimeoutError), limited_calls(how.clock.left):
+            innocence = brief_innocence(how.table)
     if innocence is None:
         return _chosen(how)
     chance = innocence.p_value
@@ -426,8 +623,7 @@ def _chosen(
     `explained` is the answer of EM where it has been learned why cells are missing, but
     not clear that they depend on what is missing.
     """
-    table = how.table
-    reason = _reason_against_proof(how)
+    reason, known = _reason_against_proof(how), explained
     if reason is None:
         left = how.clock.left
         tried = how.exact(
@@ -435,11 +631,12 @@ def _chosen(
         )
         if tried.stopped in (Stopped.NOTHING, Stopped.INTERRUPT):
             return _told(how, tried, _outcome_of_proof(how, tried), chance)
+        known = tried
         reason = "a short search found no proof"
         if math.isfinite(tried.bound):
             reason += f" (gap {tried.gap:.3g} nats)"
     try:
-        starts, restarts = em_effort(table)
+        starts, restarts = em_effort(how.searched)
         if explained is not None and _is_harmless(explained):
             found = explained
         else:
@@ -449,6 +646,10 @@ def _chosen(
     except InferenceError:
         reason += ", and exact inference does not fit into memory"
         found = replace(how, mechanism="ignore").local()  # which EM would learn
+    except KeyboardInterrupt:  # between two searches, which answer it themselves
+        if known is None:
+            raise
+        found = replace(known, stopped=Stopped.INTERRUPT)
     if explained is not None:
         reason += (
             f"; not completely at random (p = {chance:.2g}), but it is not clear "
@@ -482,7 +683,13 @@ def _averaged(how: _How, single: LearnResult) -> LearnResult:
 def _suits_ensemble(how: _How) -> bool:
     """Tell whether many cells are to be filled, and nothing was asked of EM alone."""
     is_free = how.solver == "auto" and how.restarts is None
-    return is_free and _has_many_missing(how.table) and suits_ensemble(how.table)
+    is_short = how.searched is how.table  # an ensemble looks at all rows
+    return (
+        is_free
+        and is_short
+        and _has_many_missing(how.table)
+        and suits_ensemble(how.table)
+    )
 
 
 def _has_many_missing(table: IncompleteData) -> bool:

@@ -16,8 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
+from bayesmend._checkpoint import Checkpoint, Kept, State, opened
 from bayesmend._checks import check_choice, check_flag, check_integer, check_number
-from bayesmend._clock import Clock, Progress, check_threads, limited_calls
+from bayesmend._clock import (
+    Clock,
+    Progress,
+    check_threads,
+    left_for_calls,
+    limited_calls,
+)
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
 from bayesmend._rows import offsets_of
@@ -37,7 +44,7 @@ from bayesmend.learning.pool import Pooled, pool
 from bayesmend.network.network import Network
 from bayesmend.outcome import Stopped
 from bayesmend.score import FamilyScorer, Prior, Score
-from bayesmend.seed import Seed, as_generator
+from bayesmend.seed import Seed
 from bayesmend.structure.greedy import climb_from
 from bayesmend.structure.posterior import all_families, layers_of, split_r_hat
 
@@ -46,6 +53,7 @@ __all__ = ["MultipleImputation", "impute_multiple"]
 Draw = Literal["partition", "bootstrap"]
 
 _STEPS_PER_VARIABLE = 5
+_AT_ONCE = 2**20  # probabilities drawn between two looks at the clock
 _START_SHARE = 0.25  # of the time limit, for the completion to start from
 
 
@@ -171,6 +179,7 @@ def impute_multiple(
     time_limit: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
+    checkpoint: Checkpoint = None,
     progress: Progress | bool | None = None,
     **reading: Unpack[Reading],
 ) -> MultipleImputation:
@@ -207,7 +216,7 @@ def impute_multiple(
         Bytes that the tables of exact inference may take, and the completed tables.
     time_limit : float, optional
         Seconds; the tables drawn by then are returned.
-    {seed, n_threads, progress}
+    {seed, n_threads, checkpoint, progress}
     {reading}
 
     Returns
@@ -237,23 +246,38 @@ def impute_multiple(
     require_rows(table)
     _check_room(table, m, max_memory)
     rules = Constraints.of(constraints).rules(table.names, max_parents=max_parents)
-    generator = as_generator(seed)
-    draws = _Draws(
-        table=table,
-        score=Score.of(score, ess=ess, prior=prior),
-        rules=rules,
-        method=method,
-        engine=Engine(
-            n_threads=check_threads(n_threads),
-            max_memory=max_memory,
-            remedy=f"or lower {spell('max_parents')}",
-        ),
-        generators=[
-            np.random.default_rng(int(generator.integers(2**63)))
-            for _ in range(min(n_chains, m))
-        ],
-    )
-    draws.run(m, burn_in, thin, clock, progress)
+    options: dict[str, Any] = {
+        "m": m,
+        "method": method,
+        "score": Score.of(score, ess=ess, prior=prior),
+        "max_parents": max_parents,
+        "constraints": Constraints.of(constraints),
+        "n_chains": n_chains,
+        "burn_in": burn_in,
+        "thin": thin,
+        "max_memory": max_memory,
+    }
+    call = "impute_multiple"
+    with opened(checkpoint, call, table=table, seed=seed, options=options) as kept:
+        clock.go_on_from(kept.seconds)
+        generator = kept.generator
+        draws = _Draws(
+            table=table,
+            score=options["score"],
+            rules=rules,
+            method=method,
+            engine=Engine(
+                n_threads=check_threads(n_threads),
+                max_memory=max_memory,
+                remedy=f"or lower {spell('max_parents')}",
+            ),
+            generators=[
+                np.random.default_rng(int(generator.integers(2**63)))
+                for _ in range(min(n_chains, m))
+            ],
+            at=kept,
+        )
+        draws.run(m, burn_in, thin, clock, progress)
     if len(draws.kept) < m:
         warn(
             f"{len(draws.kept)} of {quantity(m, 'table')} were drawn before the "
@@ -306,6 +330,7 @@ class _Draws:
     method: Draw
     engine: Engine
     generators: list[np.random.Generator]
+    at: Kept = field(default_factory=Kept)
     states: list[_State] = field(default_factory=list)
     kept: list[_State] = field(default_factory=list)
     trace: list[list[list[float]]] = field(default_factory=list)
@@ -318,12 +343,19 @@ class _Draws:
         self._start(clock)
         n_chains = len(self.generators)
         n_rounds = burn_in + thin * (-(-m // n_chains) - 1)
+        state = self.at.state("rounds", self._filled(self.states[0]))
+        n_done = self._go_on(state, n_rounds, m)
+        latest: dict[str, Any] | None = None
         try:
             with limited_calls(clock.left):
-                for number in range(n_rounds):
+                for number in range(n_done, n_rounds):
                     self._round(clock)
                     if number + 1 >= burn_in and (number + 1 - burn_in) % thin == 0:
                         self.kept += self.states[: m - len(self.kept)]
+                    latest = self._told(number + 1)
+                    if state.is_due or number + 1 == n_rounds:
+                        state.save(latest)
+                        latest = None
                     if progress is not None:
                         what = f"round {number + 1} of {n_rounds}"
                         progress(what, len(self.kept), clock.seconds)
@@ -331,19 +363,83 @@ class _Draws:
             self.stopped = Stopped.INTERRUPT
         except TimeoutError:
             self.stopped = Stopped.TIME
+        if latest is not None:
+            state.save(latest)
         if not self.kept:
             self.kept = self.states[:m]
+
+    def _told(self, n_done: int) -> dict[str, Any]:
+        """Return where all chains are, after a round."""
+        return {
+            "done": n_done,
+            "states": [self._state_told(state) for state in self.states],
+            "kept": [self._state_told(state) for state in self.kept],
+            "trace": [list(row) for row in self.trace],
+            "generators": [dict(g.bit_generator.state) for g in self.generators],
+        }
+
+    def _state_told(self, state: _State) -> dict[str, Any]:
+        return {
+            "filled": self._filled(state),
+            "parents": state.dag.parents,
+            "cpts": state.cpts,
+        }
+
+    def _filled(self, state: _State) -> NDArray[np.uint8]:
+        return np.asarray(state.codes[self.table.missing_mask], np.uint8)
+
+    def _go_on(self, kept: State, n_rounds: int, m: int) -> int:
+        """Take all chains to where a checkpoint has them; return the rounds done."""
+        told = kept.load()
+        if told is None:
+            return 0
+        try:
+            n_done = int(told["done"])
+            states = [self._state_of(each) for each in told["states"]]
+            done = [self._state_of(each) for each in told["kept"]]
+            trace = [[list(map(float, each)) for each in row] for row in told["trace"]]
+            for generator, where in zip(
+                self.generators, told["generators"], strict=True
+            ):
+                generator.bit_generator.state = where
+            n_chains = len(self.generators)
+            sizes = {n_done, *map(len, trace)}
+            if not (
+                0 < n_done <= n_rounds
+                and sizes == {n_done}
+                and len(states) == len(trace) == n_chains
+                and len(done) <= m
+            ):
+                raise ValueError
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            kept.refuse_damage()
+        self.states, self.kept, self.trace = states, done, trace
+        return n_done
+
+    def _state_of(self, told: dict[str, Any]) -> _State:
+        dag = Dag(self.table.names, tuple(map(tuple, told["parents"])))
+        cpts = np.asarray(told["cpts"], np.float64)
+        self.network(dag, cpts)  # checks their sizes
+        codes = self.table.codes.copy(order="F")
+        codes[self.table.missing_mask] = told["filled"]
+        if (codes >= self.table.card).any():
+            raise ValueError
+        return _State(codes, dag, cpts)
 
     def _start(self, clock: Clock) -> None:
         """Begin with the completion that structural EM finds, and no arcs but it."""
         left = clock.left
-        completed = complete_by_em(
-            self.table,
-            self.score,
-            self.rules,
-            time_limit=None if left is None else left * _START_SHARE,
+        part = Clock(None if left is None else left * _START_SHARE)
+        filled = self.at.step(
+            "start",
+            lambda: self._completed_by_em(part),
+            unless=lambda _: part.is_over,
         )
-        codes = np.asarray(completed.codes)
+        codes = self.table.codes.copy(order="F")
+        with self.at.sound():
+            codes[self.table.missing_mask] = filled
+            if (codes >= self.table.card).any():
+                raise ValueError
         dag = Dag(
             self.table.names,
             tuple(tuple(np.flatnonzero(row).tolist()) for row in self.rules.required),
@@ -353,20 +449,28 @@ class _Draws:
         self.states = [_State(codes, dag, cpts) for _ in self.generators]
         self.trace = [[] for _ in self.generators]
 
+    def _completed_by_em(self, clock: Clock) -> NDArray[np.uint8]:
+        completed = complete_by_em(
+            self.table, self.score, self.rules, time_limit=clock.left
+        )
+        return np.asarray(completed.codes[self.table.missing_mask])
+
     def _round(self, clock: Clock) -> None:
         """Take every chain a step on, or none of them."""
         states = []
         for state, generator in zip(self.states, self.generators, strict=True):
             if clock.is_over:
                 raise TimeoutError
-            states.append(self._step(state, generator))
+            states.append(self._step(state, generator, clock))
         self.states = states
         for row, state in zip(self.trace, states, strict=True):
             row.append(self._summaries(state))
 
-    def _step(self, state: _State, generator: np.random.Generator) -> _State:
+    def _step(
+        self, state: _State, generator: np.random.Generator, clock: Clock
+    ) -> _State:
         dag = self._draw_structure(state, generator)
-        cpts = self._draw_parameters(state.codes, dag, generator)
+        cpts = self._draw_parameters(state.codes, dag, generator, clock)
         return _State(self._draw_cells(dag, cpts, generator), dag, cpts)
 
     def _draw_structure(self, state: _State, generator: np.random.Generator) -> Dag:
@@ -382,12 +486,15 @@ class _Draws:
             1,
             steps,
             0,
-            0.0,
+            left_for_calls() or 0.0,
             int(generator.integers(2**63)),
             1,
             None,
         )
-        if Stopped(found.stopped.name):
+        stopped = Stopped(found.stopped.name)
+        if stopped is Stopped.TIME:
+            raise TimeoutError
+        if stopped:
             raise KeyboardInterrupt
         return Dag(
             self.table.names, tuple(sets.members_of(c) for c in found.choices.tolist())
@@ -402,8 +509,11 @@ class _Draws:
             self._scorer(state.codes, weights),
             self.rules,
             restarts=0,
+            time_limit=left_for_calls(),
             seed=generator,
         )
+        if found.stopped is Stopped.TIME:
+            raise TimeoutError
         if found.stopped:
             raise KeyboardInterrupt
         return found.dag
@@ -422,7 +532,11 @@ class _Draws:
         )
 
     def _draw_parameters(
-        self, codes: NDArray[np.uint8], dag: Dag, generator: np.random.Generator
+        self,
+        codes: NDArray[np.uint8],
+        dag: Dag,
+        generator: np.random.Generator,
+        clock: Clock | None = None,
     ) -> NDArray[np.float64]:
         """Draw each distribution from its Dirichlet posterior."""
         card, weights = self.table.card.tolist(), self.table.weights
@@ -437,8 +551,13 @@ class _Draws:
                 weights=weights,
                 minlength=n_configs * card[v],
             ).reshape(n_configs, card[v])
-            shape = counts.astype(np.float64) + self.score.ess / counts.size
-            tables.append(_draw_distributions(shape, generator).ravel())
+            prior = self.score.ess / counts.size
+            n_at_once = max(1, _AT_ONCE // card[v])
+            for first in range(0, n_configs, n_at_once):
+                if clock is not None and clock.is_over:
+                    raise TimeoutError
+                part = counts[first : first + n_at_once].astype(np.float64) + prior
+                tables.append(_draw_distributions(part, generator).ravel())
         return np.concatenate(tables)
 
     def _draw_cells(

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesmend.data.cells import CompletedCells
 from bayesmend.data.mended import MendedSummary, compare_cells
-from bayesmend.data.states import MISSING
+from bayesmend.data.states import MISSING, quantity
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
@@ -91,6 +91,10 @@ class LearnResult(Outcome):
         What ended the search early.
     chosen : str, optional
         What ``auto`` chose, and why.
+    structure_rows : int, optional
+        The rows of a long table that its structure was learned from, the last of the
+        ``samples`` of `detail`; parameters and score are of all rows. None where the
+        structure is of all rows, too.
     log_likelihood : float, optional
         Of what is observed, under `network`; from EM.
     mechanism : LearnedMechanism, optional
@@ -104,6 +108,8 @@ class LearnResult(Outcome):
         How long it took.
     detail : mapping
         What else the method has to tell: nodes, bounds at the root, scores per start.
+    certificate_file : str, optional
+        The file that holds the proof of the bound, where one was asked for.
     """
 
     network: Network
@@ -111,6 +117,7 @@ class LearnResult(Outcome):
     cells: CompletedCells
     method: str
     locality: int | None = None
+    structure_rows: int | None = None
     log_likelihood: float | None = None
     mechanism: LearnedMechanism | None = None
     trace: tuple[Step, ...] = ()
@@ -134,6 +141,19 @@ class LearnResult(Outcome):
         codes = self.completed.codes.copy(order="F")
         codes[self.cells.rows, self.cells.variables] = MISSING
         return self.completed.with_codes(codes)
+
+    @property
+    def rows_in_words(self) -> str | None:
+        """What was seen of how many rows; None where all of it was of all of them."""
+        if self.structure_rows is None:
+            return None
+        first, *others = self.detail.get("samples") or [{"n_rows": 0}]
+        n_rows = quantity(self.completed.n_rows, "row")
+        told = f"structure from {self.structure_rows:,} of {n_rows}"
+        if others:
+            gain = f"{others[-1]['gain']:.2g} nats better"
+            told += f" ({gain} than from {(first, *others)[-2]['n_rows']:,})"
+        return f"{told}, parameters and score from all"
 
     @property
     def mended(self) -> MendedSummary:
@@ -178,6 +198,7 @@ class LearnResult(Outcome):
             **Outcome.to_dict(self),
             "method": self.method,
             "locality": self.locality,
+            "structure_rows": self.structure_rows,
             "log_likelihood": self.log_likelihood,
             "mechanism": None if self.mechanism is None else self.mechanism.to_dict(),
             "n_mended": len(self.cells),
@@ -193,9 +214,10 @@ class LearnResult(Outcome):
         }
 
     def _made(self) -> list[str]:
-        n_empty = self.n_empty_rows
+        n_empty, rows = self.n_empty_rows, self.structure_rows
         return [
             f"n_mended={len(self.cells)}",
+            *([] if rows is None else [f"structure_rows={rows}"]),
             *([f"n_empty_rows={n_empty}"] if n_empty else []),
             f"method={self.method!r}",
         ]

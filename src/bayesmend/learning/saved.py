@@ -47,7 +47,10 @@ FILE = "result.json"
 _IN_PAGE = re.compile(
     r'<script type="application/json" id="saved">\s*(\{.*?\})\s*</script>', re.DOTALL
 )
+# Of gzip: higher ones take long for the digits of many cells, and gain little.
+_LEVEL = 6
 _PLAIN = ("method", "chosen", "locality", "log_likelihood", "score", "bound", "seconds")
+_NEWER = ("structure_rows",)  # which files of earlier versions lack
 _POSITIONS = {
     "rows": np.intp,
     "variables": np.intp,
@@ -149,7 +152,8 @@ def _refuse(name: str, why: str) -> NoReturn:
 def saved(result: LearnResult) -> dict[str, Any]:
     """Return a result as JSON: format, version, and all of it, packed."""
     text = json.dumps(_contents(result), ensure_ascii=False, allow_nan=False)
-    packed = gzip.compress(text.encode("utf-8", "surrogatepass"), mtime=0)
+    plain = text.encode("utf-8", "surrogatepass")
+    packed = gzip.compress(plain, compresslevel=_LEVEL, mtime=0)
     content = base64.b64encode(packed).decode("ascii")
     return {"format": FORMAT, "version": VERSION, "content": content}
 
@@ -175,7 +179,7 @@ def _contents(result: LearnResult) -> dict[str, Any]:
         },
         "cells": _cells_of(result.cells),
     }
-    contents |= {name: _finite(getattr(result, name)) for name in _PLAIN}
+    contents |= {name: _finite(getattr(result, name)) for name in (*_PLAIN, *_NEWER)}
     if isinstance(result, Ensemble):
         contents["mixture"] = ensemble_format.render(result.mixture)
     return contents
@@ -186,7 +190,8 @@ def _cells_of(cells: CompletedCells) -> dict[str, Any]:
     for name in (*_POSITIONS, *_MEASURES, "supported", "row_labels"):
         values = getattr(cells, name)
         if values is not None:
-            kept[name] = _finite(values.tolist())
+            is_plain = values.dtype != object and np.isfinite(values).all()
+            kept[name] = values.tolist() if is_plain else _finite(values.tolist())
     return kept
 
 
@@ -231,6 +236,7 @@ def _result_of(contents: dict[str, Any], name: str) -> LearnResult:
     network = json_format.parse(contents["network"], name)
     table = _table_of(contents["table"], network)
     fields: dict[str, Any] = {key: contents[key] for key in _PLAIN}
+    fields |= {key: contents.get(key) for key in _NEWER}
     fields |= {
         "network": network,
         "completed": table,
@@ -255,12 +261,12 @@ def _check_fields(fields: dict[str, Any]) -> None:
     texts = [fields["method"], fields["chosen"] or ""]
     numbers = [fields["score"], fields["bound"], fields["seconds"]]
     numbers.append(fields["log_likelihood"] or 0.0)
-    locality = fields["locality"]
+    whole = [fields["locality"], fields["structure_rows"]]
     if not all(isinstance(text, str) for text in texts):
         raise TypeError
     if not all(isinstance(n, int | float) for n in numbers):
         raise TypeError
-    if locality is not None and not isinstance(locality, int):
+    if not all(number is None or isinstance(number, int) for number in whole):
         raise TypeError
 
 

@@ -7,7 +7,6 @@ those for which there are observed rows.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -25,6 +24,7 @@ from bayesmend.data.states import MISSING, listing, quantity
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import SupportWarning
 from bayesmend.graph.dag import Dag
+from bayesmend.learning.counting import Counting
 from bayesmend.learning.result import LearnResult
 from bayesmend.network.cpt import distributions
 from bayesmend.network.network import Network
@@ -99,8 +99,9 @@ def unsupported_in_words(result: LearnResult) -> str | None:
     None where they are no news: in no variable more than 10 of them, and more than a
     tenth of its mended cells.
     """
-    mended = Counter(result.cells.variables.tolist())
-    totals = {name: mended[v] for v, name in enumerate(result.cells.names)}
+    names = result.cells.names
+    mended = np.bincount(result.cells.variables, minlength=len(names)).tolist()
+    totals = dict(zip(names, mended, strict=True))
     counts = {
         name: count
         for name, count in result.unsupported.items()
@@ -163,6 +164,11 @@ class ObservedRows:
         self._known: dict[_Family, _Shrunk | None] = {}
         self._n_known = 0
 
+    @classmethod
+    def counted(cls, counting: Counting, score: Score) -> ObservedRows:
+        """Ask for counts of rows that lie elsewhere."""
+        return _RowsElsewhere(counting, score)
+
     def shrink(
         self, dag: Dag, cpts: Sequence[NDArray[np.float64]]
     ) -> tuple[NDArray[np.float64], ...]:
@@ -195,12 +201,16 @@ class ObservedRows:
         )
         return counts.astype(np.float64).reshape(n_configs, card)
 
+    def _lacks_some(self, family: list[int]) -> bool:
+        """Tell whether a family misses cells, but of no variable all of them."""
+        is_missing = self.cells[family] == MISSING
+        return bool(is_missing.any() and not is_missing.all(axis=1).any())
+
     def _shrunk(self, child: int, parents: tuple[int, ...]) -> _Shrunk | None:
         family = child, parents
         if family not in self._known:
             self._known[family] = None
-            is_missing = self.cells[[child, *parents]] == MISSING
-            if is_missing.any() and not is_missing.all(axis=1).any():
+            if self._lacks_some([child, *parents]):
                 configs = np.flatnonzero(self.count(child, parents).sum(axis=1) == 0)
                 if len(configs):
                     found = self._given_fewer(child, parents, configs)
@@ -247,6 +257,30 @@ class ObservedRows:
         ]
         # To rounding, so that equal ones are told apart by their order alone.
         return [ways[w] for w in np.argsort(-np.round(told, 12), kind="stable")]
+
+
+class _RowsElsewhere(ObservedRows):
+    """The same of rows that are counted where they lie."""
+
+    def __init__(self, counting: Counting, score: Score) -> None:
+        self.counting, self.card = counting, counting.card
+        self.ess, self.matters = score.ess, score.support > 0
+        self._known, self._n_known = {}, 0
+        self._counts: dict[_Family, NDArray[np.float64]] = {}
+        each = counting.whole([[v] for v in range(len(counting.names))])
+        self._n_shown = [float(counts.sum()) for counts in each]
+
+    def count(self, child: int, parents: Sequence[int]) -> NDArray[np.float64]:
+        """Count the rows that show a whole family, in the layout of its table."""
+        family = child, tuple(parents)
+        if family not in self._counts:
+            counts = self.counting.whole([[child, *parents]])[0]
+            self._counts[family] = counts.reshape(-1, int(self.card[child]))
+        return self._counts[family]
+
+    def _lacks_some(self, family: list[int]) -> bool:
+        shown = [self._n_shown[v] for v in family]
+        return min(shown) < self.counting.total and min(shown) > 0
 
 
 def _states_of(configs: NDArray[np.intp], card: list[int]) -> NDArray[np.intp]:

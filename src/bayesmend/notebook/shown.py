@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import singledispatch
 
@@ -23,6 +23,7 @@ from bayesmend.graph.confidence import ArcProbabilities
 from bayesmend.graph.cpdag import Cpdag
 from bayesmend.graph.dag import Dag
 from bayesmend.hiding.record import Hidden
+from bayesmend.inference.files import ImputedFiles
 from bayesmend.inference.impute import Imputation
 from bayesmend.inference.query import Answer
 from bayesmend.learning.bootstrap import Bootstrap
@@ -146,15 +147,32 @@ def _preview(data: IncompleteData) -> str:
     )
 
 
+def _by_variable(counts: Mapping[str, int], what: str) -> str:
+    """Say of which variables how many cells were hidden or filled, most first."""
+    most = sorted(counts.items(), key=lambda item: -item[1])
+    rows = [[name, n] for name, n in most[:_MOST_ROWS] if n]
+    return table(["variable", what], rows, f"{what.capitalize()} cells") + left_out(
+        len(most) - _MOST_ROWS, "variable"
+    )
+
+
 @_shown.register
 def _(hidden: Hidden) -> str:
-    most = sorted(hidden.counts.items(), key=lambda item: -item[1])
-    rows = [[name, n] for name, n in most[:_MOST_ROWS] if n]
     return fragment(
         f"{hidden.n_hidden:,} of {quantity(hidden.n_candidates, 'cell')} hidden "
         f"({hidden.request['mechanism']})",
-        table(["variable", "hidden"], rows, "Hidden cells"),
-        left_out(len(most) - _MOST_ROWS, "variable"),
+        _by_variable(hidden.counts, "hidden"),
+    )
+
+
+@_shown.register
+def _(found: ImputedFiles) -> str:
+    return fragment(
+        f"{quantity(found.n_imputed, 'cell')} filled in "
+        f"{quantity(found.n_rows, 'row')} of {quantity(len(found.files), 'file')}",
+        _by_variable(found.imputed, "filled"),
+        table(["file"], [[str(path)] for path in found.files[:_FEW_ROWS]], "Files"),
+        left_out(len(found.files) - _FEW_ROWS, "file"),
     )
 
 

@@ -469,7 +469,11 @@ def _facts(result: LearnResult) -> str:
     remarks = []
     if result.chosen is not None:
         remarks.append(f"The method auto chose {result.chosen}.")
-    for words in (ess_in_words(detail), others_in_words(detail)):
+    for words in (
+        result.rows_in_words,
+        ess_in_words(detail),
+        others_in_words(detail),
+    ):
         if words is not None:
             remarks.append(f"{words[0].upper()}{words[1:]}.")
     if "note" in detail:

@@ -34,7 +34,7 @@ __all__ = ["Learner", "NotFittedError"]
 _LEARNING = (
     *("method", "ess", "prior", "support", "max_parents", "locality", "restarts"),
     *("n_networks", "solver", "constraints", "mechanism", "max_mechanism_parents"),
-    *("gap", "time_limit", "max_memory", "n_threads"),
+    *("gap", "full", "time_limit", "max_memory", "n_threads"),
 )
 _READING = (
     *("states", "columns", "discretize", "max_numeric_states", "normalise"),
@@ -67,6 +67,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     mechanism: MechanismLike | None = None
     max_mechanism_parents: int = 2
     gap: float | None = None
+    full: bool = False
     time_limit: float | None = None
     max_memory: float | None = None
     unknown: Unknown = "error"

@@ -37,7 +37,7 @@ class BayesianNetworkClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
     ----------
     method : {"auto", "exact", "local", "em", "em-hard", "ensemble"}, default="ensemble"
         As in `learn`. The mean of many networks predicts best.
-    ess, mechanism, locality, restarts, n_networks, solver, gap, max_memory
+    ess, mechanism, locality, restarts, n_networks, solver, gap, full, max_memory
         As in `learn`.
     structure_score : Score or str, default="bdeu"
         The ``score`` of `learn`.

@@ -50,7 +50,9 @@ class BayesianNetworkImputer(
 
     Parameters
     ----------
-    method, ess, mechanism, locality, restarts, n_networks, solver, gap, max_memory
+    method, ess, mechanism, locality, restarts, n_networks, solver, gap, full
+        As in `learn`.
+    max_memory
         As in `learn`.
     structure_score : Score or str, default="bdeu"
         The ``score`` of `learn`.

@@ -20,6 +20,7 @@ from bayesmend.outcome import Stopped
 from bayesmend.score import FamilyScorer, Prior, Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.others import NEAR, Other, tell_others
+from bayesmend.structure.promising import MOST_NOTED, Promising
 from bayesmend.structure.solution import Solution
 
 __all__ = ["RESTARTS", "climb", "climb_from"]
@@ -112,8 +113,12 @@ def climb_from(
     time_limit: float | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
+    promising: Promising | None = None,
 ) -> Solution:
-    """Do the work of `climb` with a scorer and rules at hand."""
+    """Do the work of `climb` with a scorer and rules at hand.
+
+    Where given, `promising` notes which parents gain the most.
+    """
     clock = Clock(time_limit)
     for name, value in (
         ("tabu_length", tabu_length),
@@ -132,12 +137,15 @@ def climb_from(
         tabu_moves,
         restarts,
         NEAR,
+        0 if promising is None else MOST_NOTED,
         time_limit or 0.0,
         int(as_generator(seed).integers(2**63)),
         scorer.n_threads,
         clock.reporter(progress, "hill climbing"),
     )
     dag = Dag(names, tuple(map(tuple, found.parents)))
+    if promising is not None:
+        promising.note(found.promising)
     score = scorer.dag(dag)
     met = tuple(
         Other(reached, Dag(names, tuple(map(tuple, parents))))

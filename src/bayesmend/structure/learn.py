@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 from bayesmend._clock import Clock, Progress
 from bayesmend._entrance import entrance
+from bayesmend._files import PathLike
 from bayesmend._progress import told
 from bayesmend._spelling import spell
 from bayesmend.data.reading import Reading
@@ -17,6 +18,7 @@ from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRule
 from bayesmend.graph.dag import Dag
 from bayesmend.network.network import Network
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
+from bayesmend.proofs import check_certificate
 from bayesmend.score import Ess, FamilyScorer, Prior, Score
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.candidates import can_score_all, candidates_from
@@ -25,6 +27,7 @@ from bayesmend.structure.greedy import RESTARTS, climb_from
 from bayesmend.structure.order import PATIENCE, solve_order
 from bayesmend.structure.others import NEAR, Other, tell_others
 from bayesmend.structure.parents import ParentSets
+from bayesmend.structure.proof import certify_table
 from bayesmend.structure.solution import Solution
 from bayesmend.structure.solve import (
     Solver,
@@ -69,6 +72,7 @@ def learn_structure(
     constraints: ConstraintsLike = None,
     max_sets: int | None = None,
     gap: float | None = None,
+    certificate: PathLike | None = None,
     time_limit: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
@@ -86,7 +90,7 @@ def learn_structure(
     max_sets : int, optional
         Where there are too many parent sets to score them all: how many to score per
         variable.
-    {gap, time_limit, seed, n_threads, progress}
+    {gap, certificate, time_limit, seed, n_threads, progress}
     {reading}
 
     Returns
@@ -106,6 +110,7 @@ def learn_structure(
     clock = Clock(time_limit)
     check_solver(solver)
     check_gap(gap, solver)
+    check_certificate(certificate)
     if solver == "greedy" and max_sets is not None:
         msg = (
             f"{spell('max_sets', max_sets)} has no part in {spell('solver', solver)}, "
@@ -126,6 +131,7 @@ def learn_structure(
         solver=solver,
         max_sets=max_sets,
         gap=gap,
+        certificate=certificate,
         time_limit=clock.left,
         seed=seed,
         progress=progress,
@@ -143,6 +149,7 @@ def learn_structure(
         solver=found.solver,
         seconds=clock.seconds,
         detail={**found.detail, **told_of_ess},
+        certificate_file=found.certificate_file,
     )
 
 
@@ -160,6 +167,7 @@ def find_structure(
     solver: Solver,
     max_sets: int | None = None,
     gap: float | None = None,
+    certificate: PathLike | None = None,
     time_limit: float | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
@@ -171,7 +179,13 @@ def find_structure(
     """
     clock, generator = Clock(time_limit), as_generator(seed)
     search = _Search(scorer, rules, gap, clock, generator, progress, settles)
-    return search.run(solver, max_sets)
+    found = search.run(solver, max_sets)
+    if certificate is None:
+        return found
+    found = replace(found, seconds=clock.seconds)
+    return certify_table(
+        certificate, scorer, rules, found, clock=clock, progress=progress
+    )
 
 
 @dataclass(frozen=True, slots=True)

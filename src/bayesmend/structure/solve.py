@@ -16,16 +16,19 @@ from bayesmend._checks import (
 )
 from bayesmend._clock import Clock, Progress, available_memory
 from bayesmend._entrance import entrance
+from bayesmend._files import PathLike
 from bayesmend._progress import told
 from bayesmend._spelling import spell
 from bayesmend.data.states import quantity
 from bayesmend.errors import ParameterError
 from bayesmend.graph.dag import Dag
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
+from bayesmend.proofs import check_certificate
 from bayesmend.seed import Seed, as_generator
 from bayesmend.structure.ilp import solve_ilp
 from bayesmend.structure.order import FIRST_PATIENCE, solve_order
 from bayesmend.structure.parents import ParentSets, check_parent_sets
+from bayesmend.structure.proof import certify_candidates
 from bayesmend.structure.solution import Solution, trivial_bound
 from bayesmend.structure.subsets import solve_subsets, subsets_memory
 
@@ -59,6 +62,7 @@ def solve(
     *,
     solver: Solver = "auto",
     gap: float | None = None,
+    certificate: PathLike | None = None,
     time_limit: float | None = None,
     start: Dag | None = None,
     seed: Seed = None,
@@ -76,7 +80,7 @@ def solve(
         thousands of variables. ``auto`` chooses by size and says what it chose. A
         callable gets the candidates and returns a Dag, a Solution or the parents of
         each variable.
-    {gap, time_limit}
+    {gap, certificate, time_limit}
     start : Dag, optional
         A good DAG to start from.
     {seed, n_threads, progress}
@@ -101,6 +105,29 @@ def solve(
     progress = told(progress)
     check_parent_sets(parent_sets)
     check_gap(gap, solver)
+    check_certificate(certificate)
+    clock = Clock(time_limit)
+    found = _solve(
+        parent_sets,
+        *(solver, gap, time_limit, start, as_generator(seed), n_threads, progress),
+    )
+    if certificate is None:
+        return found
+    return certify_candidates(
+        certificate, parent_sets, found, clock=clock, progress=progress
+    )
+
+
+def _solve(
+    parent_sets: ParentSets,
+    solver: Solver,
+    gap: float | None,
+    time_limit: float | None,
+    start: Dag | None,
+    seed: Seed,
+    n_threads: int,
+    progress: Progress | None,
+) -> Solution:
     if callable(solver):
         return _solve_by_callable(parent_sets, solver)
     if not (isinstance(solver, str) and solver in SOLVERS):
@@ -109,7 +136,6 @@ def solve(
             f"Got {solver!r} instead."
         )
         raise ParameterError(msg)
-    seed = as_generator(seed)
     if solver == "auto":
         return _solve_auto(
             parent_sets, gap, time_limit, start, seed, n_threads, progress=progress

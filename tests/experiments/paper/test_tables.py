@@ -175,6 +175,7 @@ SLOW = {"structure": [pytest.mark.slow]}
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=SLOW.get(name, [])) for name in NAMES]
 )
+@pytest.mark.slow
 def test_real_data_give_the_first_run_of_every_setting(name):
     experiment = load_experiment(name)
     for setting in experiment.settings:

@@ -4,8 +4,9 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 from bayesmend.data.table import IncompleteData
 from bayesmend.datasets import load_network
@@ -62,6 +63,7 @@ def test_observed_cells_stay_and_no_cell_stays_missing(impute):
 
 
 @every_imputer
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_cells(impute):
     holed = hide_mcar(load_network("asia").sample(60, seed=2), 0.2, seed=2).data
     first, *others = [impute(holed, 3) for _ in range(3)]
@@ -112,7 +114,7 @@ def test_what_another_variable_tells_is_used(name):
     assert hidden.accuracy(impute_mode(hidden.data)) < 0.6
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.lists(st.sampled_from([0, 1, 2, MISSING]), min_size=2, max_size=2)))
 def test_mode_fills_in_what_counting_finds(rows):
     table = table_of(np.array(rows).reshape(-1, 2), [3, 3])

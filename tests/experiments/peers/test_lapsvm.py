@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.datasets import make_moons
 from sklearn.utils.estimator_checks import check_estimator
 from support import oracle
+from support.examples import examples
 
 from bayesmend.errors import ConvergenceWarning, DataError, ParameterError
 from experiments.peers.lapsvm import LaplacianSVM
@@ -69,7 +70,7 @@ def spread_over_rows(model, X):
     return variables
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(problems(), st.sampled_from(["rbf", "linear"]), st.sampled_from([0.0, 3.0]))
 def test_no_optimiser_gets_below_the_fitted_objective(problem, kernel, gamma_i):
     X, y = problem
@@ -83,7 +84,7 @@ def test_no_optimiser_gets_below_the_fitted_objective(problem, kernel, gamma_i):
     assert objective(found) == pytest.approx(independent.fun, abs=1e-4)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(problems(), st.sampled_from([0.0, 2.0]), st.booleans())
 def test_small_moves_from_the_solution_do_not_help(problem, gamma_i, normalized):
     X, y = problem
@@ -98,7 +99,7 @@ def test_small_moves_from_the_solution_do_not_help(problem, gamma_i, normalized)
         assert abs(forward - backward) / (2 * size) < 1e-5
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(problems(distinct=True))
 def test_without_the_graph_it_is_a_squared_hinge_kernel_svm(problem):
     X, y = problem
@@ -112,7 +113,7 @@ def test_without_the_graph_it_is_a_squared_hinge_kernel_svm(problem):
     np.testing.assert_allclose(model.decision_function(alone[0]), expected, atol=2e-3)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(problems(), st.integers(1, 4))
 def test_the_graph_joins_the_nearest_distinct_points(problem, n_neighbors):
     points = sorted({tuple(row) for row in problem[0].tolist()})
@@ -165,7 +166,7 @@ def test_heat_weights_and_the_normalised_laplacian_tell_the_moons_apart_too():
     assert normalised.score(X, truth) > 0.99
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(problems(), st.randoms(use_true_random=False))
 def test_the_order_of_the_rows_does_not_matter(problem, random):
     X, y = problem
@@ -176,7 +177,7 @@ def test_the_order_of_the_rows_does_not_matter(problem, random):
     np.testing.assert_allclose(two.decision_function(X), one, atol=1e-5)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(problems(), st.integers(2, 3))
 def test_copying_the_whole_table_changes_nothing(problem, copies):
     X, y = problem

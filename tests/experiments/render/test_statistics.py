@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from support.examples import examples
 
 from bayesmend.errors import ParameterError
 from experiments.render.statistics import (
@@ -28,7 +29,7 @@ def test_the_t_statistic_by_hand():
     assert test.p_t == pytest.approx(2 * tail)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=3, max_size=9))
 def test_the_t_test_agrees_with_scipy_and_with_its_mirror(pairs):
     a, b = np.array(pairs).T + np.arange(len(pairs)) * [[1.0], [0.3]]
@@ -56,7 +57,7 @@ def test_fewer_than_two_pairs_have_no_p_value(values):
     assert test.n == len(values)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(VALUES)
 def test_the_sign_test_counts_all_splits_as_uneven(pairs):
     a, b = [x for x, _ in pairs], [y for _, y in pairs]
@@ -115,7 +116,7 @@ def test_the_interval_ends_at_the_limits():
     assert not held.is_symmetric
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.integers(3, 30), st.data())
 def test_the_interval_of_a_share_is_that_of_clopper_and_pearson(n, data):
     wins = data.draw(st.integers(0, n))

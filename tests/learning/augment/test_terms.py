@@ -127,7 +127,7 @@ def test_branch_and_bound_finds_the_optimum_of_enumeration(block):
 
 def test_terms_lead_elsewhere_and_are_branched_on():
     n_elsewhere = n_branched = 0
-    for instance in instances(7000, 7060):
+    for instance in instances(7000, 7120):
         found, plain = instance.solve(), instance.solve(problem=instance.plain)
         n_elsewhere += found.completion.tolist() != plain.completion.tolist()
         n_branched += found.n_nodes > 1

@@ -297,7 +297,7 @@ def test_threads_do_not_change_a_bit(alarm_like, n_threads):
 def test_a_set_with_too_many_cells_is_an_error():
     rng = np.random.default_rng(6)
     case = Case(chain([5] * 12, rng), [[None] * 12], None)
-    with pytest.raises(ValueError, match=r"more than 2\^26 cells"):
+    with pytest.raises(ValueError, match=r"more than \d+ cells"):
         counts_of(case, scorer_of(case), 0, tuple(range(1, 12)))
 
 

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support import oracle
+from support.examples import examples
 from support.networks import plain, table
 from support.strategies import MISSING, networks_with_holes
 
@@ -302,7 +303,7 @@ def test_bootstrap_samples_may_be_asked_of_learn(rows):
 
 
 @given(networks_with_holes(max_vars=4, max_states=3, max_joint=60), st.integers(0, 99))
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_imputed_cells_have_their_posterior_over_variables_and_indicators(case, seed):
     network, rows = case
     rng = np.random.default_rng(seed)

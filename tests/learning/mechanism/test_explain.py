@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support import oracle
+from support.examples import examples
 
 from bayesmend.learning.em.mechanism import choose
 from bayesmend.learning.mechanism.explain import (
@@ -26,7 +27,7 @@ def evidence_of(counts):
 
 
 @given(COUNTS)
-@settings(max_examples=8, deadline=None)
+@examples(8)
 def test_evidence_is_that_of_a_sum_over_all_log_odds(counts):
     expected = oracle.mechanism_evidence(counts, 1.5, step=0.1)
     assert evidence_of(counts) == pytest.approx(expected, abs=0.15)
@@ -50,7 +51,7 @@ def test_each_table_is_worth_what_it_is_alone():
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_what_a_variable_gains_by_hiding_itself_is_that_of_the_best_shares(seed):
     rng = np.random.default_rng(seed)
     rows, counts = rng.random((30, 2)) + 0.05, rng.integers(20, 60, 2).astype(float)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support import oracle
+from support.examples import examples
 
 import bayesmend as bm
 from bayesmend.errors import ParameterError
@@ -19,7 +20,7 @@ ASIA = bm.load_network("asia").sample(400, seed=1)
 
 
 @given(st.floats(0.1, 40), st.integers(1, 9))
-@settings(max_examples=6, deadline=None)
+@examples(6)
 def test_the_tail_is_the_area_under_the_density(x, freedom):
     expected = oracle.chi_square_tail(x, freedom, step=0.01, most=150)
     assert tail_of_chi_square(x, freedom) == pytest.approx(expected, rel=1e-2, abs=1e-6)
@@ -103,6 +104,7 @@ def test_rows_with_fractions_for_weights_are_refused():
     assert brief_innocence(many) is None
 
 
+@pytest.mark.slow
 def test_the_level_is_kept_where_states_are_rare():
     ps = [
         brief_innocence(bm.hide_mcar(ASIA, 0.01, seed=seed).data).p_value

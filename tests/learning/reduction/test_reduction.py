@@ -6,9 +6,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from support import oracle
+from support.examples import examples
 from support.pairs import pair_score
 from support.strategies import incomplete_tables
 
@@ -90,7 +91,7 @@ def fill(rows, card, generator):
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@examples(400)
 @given(incomplete_tables(), LIMITS, KINDS, SIZES)
 def test_the_best_graph_is_the_best_pair(table, max_parents, kind, ess):
     rows, card = table
@@ -117,7 +118,7 @@ def check_pair(data, result, rule, max_parents):
     assert again == pytest.approx(result.score, abs=1e-8)
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(incomplete_tables(max_vars=4, max_total=30), KINDS)
 def test_integer_programming_finds_the_best_pair_where_variables_are_many(table, kind):
     rows, card = table
@@ -129,7 +130,7 @@ def test_integer_programming_finds_the_best_pair_where_variables_are_many(table,
     assert result.score == pytest.approx(best, abs=1e-5)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(incomplete_tables(max_vars=3, size=64), KINDS, st.sampled_from([-3.0, 0.7]))
 def test_scores_of_any_sign_keep_the_gadgets_working(table, kind, arc_penalty):
     rows, card = table
@@ -140,7 +141,7 @@ def test_scores_of_any_sign_keep_the_gadgets_working(table, kind, arc_penalty):
     assert result.score == pytest.approx(best, abs=1e-8)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(incomplete_tables(max_vars=3, size=64), KINDS, st.integers(0, 2**32))
 def test_weights_count(table, kind, seed):
     rows, card = table
@@ -151,7 +152,7 @@ def test_weights_count(table, kind, seed):
     assert result.score == pytest.approx(best, abs=1e-8)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(incomplete_tables(max_vars=4, size=64), KINDS, st.integers(0, 2**32))
 def test_constraints_hold_and_the_rest_is_the_best(table, kind, seed):
     rows, card = table
@@ -202,7 +203,7 @@ def random_arcs(n_vars, generator):
 # The transformation itself.
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(incomplete_tables(max_vars=4, size=32), LIMITS, KINDS)
 def test_all_candidates_are_those_of_the_paper(table, max_parents, kind):
     rows, card = table
@@ -241,7 +242,7 @@ def test_the_transformed_problem_has_the_best_pair_by_plain_recursion():
     assert score == pytest.approx(best - 2 * reduction.penalty, abs=1e-9)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(incomplete_tables(max_vars=4, size=64), KINDS, st.sampled_from([-3.0, 0.0]))
 def test_lambda_outweighs_every_choice_of_the_original_variables(
     table, kind, arc_penalty
@@ -257,7 +258,7 @@ def test_lambda_outweighs_every_choice_of_the_original_variables(
     assert reduction.penalty > sum(max(own) - min(own) for own in scores)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(incomplete_tables(max_vars=4, size=64), LIMITS, KINDS)
 def test_pruning_loses_nothing_and_keeps_no_dominated_candidate(
     table, max_parents, kind
@@ -280,7 +281,7 @@ def test_pruning_loses_nothing_and_keeps_no_dominated_candidate(
     assert one.score == pytest.approx(two.score, abs=1e-9)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(incomplete_tables(max_vars=4, size=64), LIMITS, KINDS, st.integers(0, 2**32))
 def test_under_one_completion_it_is_the_plain_problem(table, max_parents, kind, seed):
     rows, card = table
@@ -328,7 +329,7 @@ def test_identical_rows_have_cells_of_their_own():
     assert reduction.parent_sets.n_vars == 6
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(incomplete_tables(max_vars=4, size=64))
 def test_the_result_does_not_depend_on_the_number_of_threads(table):
     data = make_data(*table)
@@ -339,7 +340,7 @@ def test_the_result_does_not_depend_on_the_number_of_threads(table):
 # Locality.
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     incomplete_tables(max_vars=4, size=32),
     st.integers(0, 4),
@@ -366,7 +367,7 @@ def test_locality_keeps_exactly_the_ball_inside_each_family(
     assert reduction.parent_sets.n_sets == reduction.n_columns + n_gadgets
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     incomplete_tables(max_vars=4, size=64),
     st.integers(0, 3),
@@ -416,7 +417,7 @@ def test_variants_are_distinct_and_sorted_by_changes(card, n_cells, locality):
 # There and back.
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(incomplete_tables(max_vars=4, size=64), KINDS, st.integers(0, 2**32))
 def test_what_is_encoded_decodes_to_the_same_completion_and_no_less_score(
     table, kind, seed

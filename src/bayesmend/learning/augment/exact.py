@@ -3,35 +3,50 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, Final, Unpack
 
 import numpy as np
 
 from bayesmend import _core
+from bayesmend._checkpoint import Checkpoint, opened
 from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Clock, Progress, available_memory
 from bayesmend._entrance import entrance
+from bayesmend._files import PathLike
 from bayesmend._progress import told
+from bayesmend._spelling import spell
 from bayesmend.data.reading import Reading
 from bayesmend.data.table import IncompleteData
+from bayesmend.errors import ParameterError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike
 from bayesmend.learning.augment.answer import assemble, note_of, trace_of
 from bayesmend.learning.augment.local import (
     LocalSearch,
-    check_program,
+    program_fits,
     threads_for,
 )
 from bayesmend.learning.augment.mechanism import explain
-from bayesmend.learning.augment.problem import PatternProblem
+from bayesmend.learning.augment.problem import PatternProblem, check_tables
+from bayesmend.learning.augment.proof import record_bytes, write_joint_proof
 from bayesmend.learning.augment.starts import first_start, list_starts, usual_starts
 from bayesmend.learning.mechanism.given import MechanismLike
 from bayesmend.learning.result import LearnResult
 from bayesmend.learning.support import told_of_support
 from bayesmend.outcome import TOLERANCE, Certificate, Stopped
+from bayesmend.proofs import check_certificate, write_no_proof
 from bayesmend.score import Prior, Score
-from bayesmend.seed import Seed, as_generator
+from bayesmend.seed import Seed
 
 __all__ = ["learn_exact"]
+
+MOST_SUBSET_VARS: Final = 22
+"""Up to so many variables the best structure is found by dynamic programming."""
+
+
+MOST_VARS: Final = 60
+"""Up to so many variables a bound is tried."""
+
+_WIDE_RESTARTS = 2  # a climb takes seconds there, and few of them lead anywhere
 
 
 @entrance
@@ -53,8 +68,10 @@ def learn_exact(
     gap: float = 0.0,
     node_limit: int | None = None,
     work_limit: float | None = None,
+    certificate: PathLike | None = None,
     seed: Seed = None,
     n_threads: int = 0,
+    checkpoint: Checkpoint = None,
     progress: Progress | bool | None = None,
     **reading: Unpack[Reading],
 ) -> LearnResult:
@@ -67,10 +84,14 @@ def learn_exact(
     Parameters
     ----------
     data : IncompleteData, frame, array, mapping or path
-        A table with missing cells, of up to about 20 variables.
+        A table with missing cells, of up to 60 variables. Up to about 20 the best
+        structure is found by dynamic programming, beyond it is bounded by a
+        relaxation, which leaves larger gaps.
     {score, ess, prior, support, max_parents}
     locality, restarts : int
-        Of the local search that gives the first pair; see `learn_local`.
+        Of the local search that gives the first pair; see `learn_local`. Where the
+        best structure is only bounded, it starts from EM, too, which leads further, and
+        makes at most two draws.
     {constraints, mechanism, max_mechanism_parents, time_limit}
     gap : float, default=0.0
         Stop when the score is proven to be within so many nats of the best.
@@ -80,7 +101,8 @@ def learn_exact(
         Stop after so much work in the tree, which ``detail`` tells: in entries of
         tables, some nanoseconds each. Unlike a time limit it gives the same answer on
         every run.
-    {seed, n_threads, progress}
+    {certificate}
+    {seed, n_threads, checkpoint, progress}
     {reading}
 
     Returns
@@ -108,58 +130,120 @@ def learn_exact(
         check_integer("node_limit", node_limit, 1)
     if work_limit is not None:
         check_number("work_limit", work_limit, above=0)
+    check_certificate(certificate)
     check_integer("locality", locality, 1)
     check_integer("restarts", restarts, 0)
     n_threads = check_integer("n_threads", n_threads)
-    rules = Constraints.of(constraints)
+    known = Constraints.of(constraints)
     table = IncompleteData.from_table(data, **reading)
-    check_program(table.n_vars)
+    _check_size(table.n_vars)
+    is_relaxed = uses_relaxation(table.n_vars)
+    rule = Score.of(score, ess=ess, prior=prior, support=support)
     problem = PatternProblem.of(
-        table,
-        score=Score.of(score, ess=ess, prior=prior, support=support),
-        max_parents=max_parents,
-        constraints=rules,
+        table, score=rule, max_parents=max_parents, constraints=known
     )
-    generator = as_generator(seed)
-    explained = explain(
-        problem,
-        mechanism,
-        max_mechanism_parents,
-        constraints=rules,
-        max_parents=max_parents,
-        clock=clock,
-        generator=generator,
-        n_threads=n_threads,
-        progress=progress,
-    )
-    problem = explained.problem
-    search = LocalSearch(problem, clock, n_threads, progress)
-    if explained.stopped is Stopped.INTERRUPT:
-        found = search.interrupted(first_start(problem, explained.completed))
-        return explained.told(replace(found, method="exact"))
-    starts = list_starts(
-        problem,
-        restarts=restarts,
-        starts=usual_starts(problem.score),
-        given=explained.completed,
-        generator=generator,
-    )
-    try:
-        augmenter = problem.augmenter(search.time_for_tables())
-    except TimeoutError:
-        found = search.hurried(starts, generator)
-        return explained.told(replace(found, method="exact"))
-    options = _core.ExactOptions(
-        locality=locality,
-        gap=max(gap, TOLERANCE),
-        max_nodes=node_limit or 0,
-        max_work=work_limit or 0.0,
-        max_bytes=0.5 * min(available_memory(), 1e15),
-        n_threads=threads_for(table.n_vars, n_threads),
-    )
-    report = clock.reporter(progress, "branch and bound")
-    answer = augmenter.solve(starts, options, clock.left or 0.0, report)
-    return explained.told(_result(problem, answer, locality, clock))
+    if is_relaxed:
+        check_tables(problem)
+    options = {
+        "score": rule,
+        "max_parents": max_parents,
+        "locality": locality,
+        "restarts": restarts,
+        "constraints": known,
+        "mechanism": mechanism,
+        "max_mechanism_parents": max_mechanism_parents,
+        "gap": gap,
+        "node_limit": node_limit,
+        "work_limit": work_limit,
+        "certificate": certificate,
+    }
+    call = "learn_exact"
+    with opened(checkpoint, call, table=table, seed=seed, options=options) as at:
+        clock.go_on_from(at.seconds)
+        kept = at.part("exact")
+        explained = explain(
+            problem,
+            mechanism,
+            max_mechanism_parents,
+            constraints=known,
+            max_parents=max_parents,
+            clock=clock,
+            generator=at.generator,
+            n_threads=n_threads,
+            progress=progress,
+            kept=kept,
+        )
+        problem = explained.problem
+        search = LocalSearch(problem, clock, n_threads, progress, kept)
+        usual = usual_starts(rule)
+        if explained.stopped is Stopped.INTERRUPT:
+            found = search.interrupted(first_start(problem, explained.completed))
+            return explained.told(_without_bound(found, certificate))
+        try:
+            starts = list_starts(
+                problem,
+                restarts=min(restarts, _WIDE_RESTARTS) if is_relaxed else restarts,
+                starts=("em", *usual) if is_relaxed else usual,
+                given=explained.completed,
+                generator=at.generator,
+                time_limit=clock.left if is_relaxed else None,
+                kept=kept,
+            )
+        except KeyboardInterrupt:  # while a start was sought that takes long
+            found = search.interrupted(first_start(problem, explained.completed))
+            return explained.told(_without_bound(found, certificate))
+        threads = n_threads or _core.n_cores()
+        if not is_relaxed:
+            threads = threads_for(table.n_vars, n_threads)
+        try:
+            augmenter = problem.augmenter(
+                search.time_for_tables(), drop_threads=threads if is_relaxed else 0
+            )
+        except TimeoutError:
+            found = search.hurried(starts, at.generator)
+            return explained.told(_without_bound(found, certificate))
+        how = _core.ExactOptions(
+            locality=locality,
+            gap=max(gap, TOLERANCE),
+            max_nodes=node_limit or 0,
+            max_work=work_limit or 0.0,
+            max_bytes=0.5 * min(available_memory(), 1e15),
+            n_threads=threads,
+            max_record_bytes=0.0 if is_relaxed else record_bytes(certificate),
+            is_relaxed=is_relaxed,
+        )
+        report = clock.reporter(progress, "branch and bound")
+        with kept.search("tree", starts) as state:
+            answer = augmenter.solve(starts, how, clock.left or 0.0, report, state)
+    found = _result(problem, answer, locality, clock)
+    if certificate is not None:
+        written = write_joint_proof(certificate, problem, answer, is_relaxed=is_relaxed)
+        found = replace(found, certificate_file=written)
+    return explained.told(found)
+
+
+def uses_relaxation(n_vars: int) -> bool:
+    """Tell whether the best structure is bounded, not found, at every node."""
+    return n_vars > MOST_SUBSET_VARS or not program_fits(n_vars)
+
+
+def _check_size(n_vars: int) -> None:
+    if n_vars > MOST_VARS:
+        msg = (
+            f"exact search takes at most {MOST_VARS} variables. Got {n_vars} instead. "
+            f"Use {spell('method', 'local')} with {spell('solver', 'order')}, or fewer "
+            "columns."
+        )
+        raise ParameterError(msg)
+
+
+def _without_bound(found: LearnResult, certificate: PathLike | None) -> LearnResult:
+    """Return what was found before there was any bound."""
+    written = None
+    if certificate is not None:
+        reason = "the search was stopped before it had any bound."
+        written = write_no_proof(certificate, reason)
+    return replace(found, method="exact", certificate_file=written)
 
 
 def _result(

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checkpoint import Kept
 from bayesmend._clock import Clock, Progress
 from bayesmend._spelling import spell
 from bayesmend.data.states import MISSING, listing, quantity
@@ -94,6 +95,7 @@ def explain(
     generator: np.random.Generator,
     n_threads: int,
     progress: Progress | None,
+    kept: Kept,
 ) -> Explained:
     """Learn why cells are missing, and what that says of the states they hold."""
     data = problem.data
@@ -115,14 +117,26 @@ def explain(
         "progress": progress,
     }
     part, note = clock.part(_SHARE), None
-    found = learn_em(data, **how, max_mechanism_parents=most, time_limit=part.left)
+    found = learn_em(
+        data,
+        **how,
+        max_mechanism_parents=most,
+        time_limit=part.left,
+        checkpoint=kept.part("mechanism") if kept.is_kept else None,
+    )
     rule = found.network.mechanism
     if rule is not None and not found.stopped and _tangled(data, rule):
         note = (
             "two parents of an indicator are missing in one row: the mechanism was "
             "learned again with one parent each"
         )
-        found = learn_em(data, **how, max_mechanism_parents=1, time_limit=part.left)
+        found = learn_em(
+            data,
+            **how,
+            max_mechanism_parents=1,
+            time_limit=part.left,
+            checkpoint=kept.part("mechanism of one") if kept.is_kept else None,
+        )
         rule = found.network.mechanism
     if rule is None or _tangled(data, rule):
         learned = found.mechanism if rule is None else None

@@ -24,7 +24,7 @@ from bayesmend.graph.constraints import Constraints, ParentRules
 from bayesmend.graph.dag import Dag
 from bayesmend.score import Score, core_rule, require_convex
 
-__all__ = ["MOST_ROWS", "PatternProblem", "program_bytes"]
+__all__ = ["MOST_ROWS", "PatternProblem", "check_tables", "program_bytes"]
 
 MOST_ROWS: Final = 10**8
 """What row weights may sum to, since a search counts whole rows."""
@@ -133,6 +133,13 @@ class PatternProblem:
         completion[self.cell[last_first]] = values[last_first]
         return completion
 
+    def checked(self, completion: Completion) -> Completion:
+        """Return a completion; raise ValueError for what is none."""
+        card = self.data.card[self.variable]
+        if completion.shape != card.shape or (completion >= card).any():
+            raise ValueError
+        return completion
+
     def worth(self, completion: Completion) -> float:
         """Sum the terms of a completion, over all rows."""
         if self.terms is None:
@@ -140,13 +147,17 @@ class PatternProblem:
         own = self.terms[np.arange(self.n_cells), completion]
         return float(self.weight[self.pattern] @ own)
 
-    def augmenter(self, time_limit: float | None = None) -> _core.Augmenter:
+    def augmenter(
+        self, time_limit: float | None = None, drop_threads: int = 0
+    ) -> _core.Augmenter:
         """Build the search over all DAGs within the rules.
 
+        So many threads drop the families that no best pair needs; none keeps them all.
         Raises TimeoutError when its tables take longer than the time limit.
         """
         rules = (self.rules.allowed, self.rules.required, self.rules.limit)
         arguments: list[Any] = [*self._arguments(), *rules, _memory_limit()]
+        arguments.append(drop_threads)
         try:
             with limited_calls(time_limit):
                 augmenter = _core.Augmenter(*arguments)
@@ -188,6 +199,48 @@ class PatternProblem:
 def program_bytes(n_vars: int) -> float:
     """Count the bytes of the dynamic programmes of one search over all DAGs."""
     return 2.0 * 8.0 * 2.0 ** (n_vars - 1) * (n_vars + 5)
+
+
+def check_tables(problem: PatternProblem) -> None:
+    """Raise ParameterError when the tables of all families do not fit into memory."""
+    n_families, needed = _tables(problem)
+    if needed <= _memory_limit():
+        return
+    msg = (
+        f"the tables of {n_families:,.0f} families need about {needed / 1e9:.3g} GB. "
+        f"Use a smaller {spell('max_parents')}, or {spell('method', 'local')}."
+    )
+    raise ParameterError(msg)
+
+
+def _tables(problem: PatternProblem) -> tuple[float, float]:
+    """Count the families and the bytes of their tables, without listing them."""
+    rules, card = problem.rules, problem.data.card.astype(np.float64)
+    holes = np.bincount(problem.variable, minlength=len(card)).astype(np.float64)
+    families, needed = 0.0, 0.0
+    for child, limit in enumerate(rules.limit.tolist()):
+        required = rules.required[child].astype(bool)
+        optional = rules.allowed[child].astype(bool) & ~required
+        optional[child] = False
+        # By number of parents: families, cells of their tables, holes they see.
+        size = int(limit) + 1
+        counts = np.zeros((3, size))
+        start = min(int(required.sum()), size - 1)
+        counts[:, start] = 1.0, card[required].prod(), holes[required].sum()
+        for parent in np.flatnonzero(optional):
+            sets, cells, seen = counts[:, :-1].copy()
+            counts[0, 1:] += sets
+            counts[1, 1:] += cells * card[parent]
+            counts[2, 1:] += seen + sets * holes[parent]
+        sets, cells, seen = counts.sum(axis=1)
+        families += sets
+        seen += sets * holes[child]
+        needed += _FAMILY * sets + 4.0 * cells * card[child] + _HOLE * seen
+    return families, needed
+
+
+# Bytes of a family and of a hole it sees, in the tables of the core, with room to grow.
+_FAMILY, _HOLE = 250.0, 40.0
 
 
 def _memory_limit() -> float:

@@ -8,7 +8,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend._clock import Clock
+from bayesmend._checkpoint import Kept
+from bayesmend._clock import Clock, limited_calls
 from bayesmend._spelling import spell
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import InferenceError, ParameterError
@@ -44,6 +45,7 @@ def list_starts(
     given: IncompleteData | None,
     generator: np.random.Generator,
     time_limit: float | None = None,
+    kept: Kept | None = None,
 ) -> NDArray[np.uint8]:
     """List completions to start from, one per row.
 
@@ -60,8 +62,10 @@ def list_starts(
     generator : Generator
         Source of the draws.
     time_limit : float, optional
-        Seconds left for the search as a whole; ``em`` may take half of them, and draws
-        end where half are over.
+        Seconds left for the search as a whole; ``em`` may take half of them, draws end
+        where half are over, and what has no time for examples takes modes.
+    kept : Kept, optional
+        Where the one by ``em`` is kept.
     """
     clock = Clock(None if time_limit is None else time_limit / 2)
     check_starts(starts, get_args(Start))
@@ -70,12 +74,17 @@ def list_starts(
         found.append(problem.completion_of(given))
     frequencies = observed_shares(problem.data)
     if "em" in starts:
-        expected = _expected(problem, time_limit)
+        expected = _expected(problem, time_limit, kept or Kept())
         if expected is not None:
             found.append(expected)
     if "examples" in starts:
         most = int(problem.rules.limit.max(initial=0))
-        found.append(problem.completion_of(complete_by_examples(problem.data, most)))
+        try:
+            with limited_calls(clock.left):
+                completed = complete_by_examples(problem.data, most)
+            found.append(problem.completion_of(completed))
+        except TimeoutError:
+            found.append(_mode(problem, frequencies))
     if "mode" in starts:
         found.append(_mode(problem, frequencies))
     if "random" in starts:
@@ -155,18 +164,27 @@ def _draw(
     return drawn
 
 
-def _expected(problem: PatternProblem, time_limit: float | None) -> Completion | None:
+def _expected(
+    problem: PatternProblem, time_limit: float | None, kept: Kept
+) -> Completion | None:
     """Find the most probable completion under the network of a short structural EM.
 
     None where exact inference would take too much memory.
     """
-    try:
-        completed = complete_by_em(
-            problem.data,
-            problem.score,
-            problem.rules,
-            time_limit=None if time_limit is None else time_limit / 2,
-        )
-    except InferenceError:
-        return None
-    return problem.completion_of(completed)
+    clock = Clock(None if time_limit is None else time_limit / 2)
+
+    def complete() -> Completion | None:
+        try:
+            completed = complete_by_em(
+                problem.data,
+                problem.score,
+                problem.rules,
+                time_limit=clock.left,
+            )
+        except InferenceError:
+            return None
+        return problem.completion_of(completed)
+
+    found = kept.step("start by em", complete, unless=lambda _: clock.is_over)
+    with kept.sound():
+        return None if found is None else problem.checked(found)

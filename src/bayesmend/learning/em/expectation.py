@@ -6,7 +6,9 @@ as the probabilities ``theta_ijk`` are in ``cpts``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +26,23 @@ from bayesmend.network.network import Network
 from bayesmend.outcome import Stopped
 from bayesmend.score import FamilyScorer, Score
 
-__all__ = ["Fitted", "Table", "estimate_cpts", "split_cpts"]
+__all__ = ["Compiled", "Fitted", "Table", "estimate_cpts", "split_cpts"]
+
+
+@dataclass(slots=True, repr=False, eq=False)
+class Compiled:
+    """The distinct rows of a table for one structure, compiled once it is asked for."""
+
+    table: Table
+    dag: Dag
+    known: _core.Holes | None = None
+
+    @property
+    def holes(self) -> _core.Holes:
+        """The rows compiled."""
+        if self.known is None:
+            self.known, _ = self.table.compile(self.dag)
+        return self.known
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -35,8 +53,8 @@ class Fitted:
     ----------
     dag : Dag
         The structure.
-    holes : Holes
-        The distinct rows, compiled for it.
+    compiled : Compiled
+        The distinct rows, compiled for it when they are asked for.
     cpts : ndarray
         Its probabilities, flat.
     counts : ndarray
@@ -52,13 +70,28 @@ class Fitted:
     """
 
     dag: Dag
-    holes: _core.Holes
+    compiled: Compiled
     cpts: NDArray[np.float64]
     counts: NDArray[np.float64]
     log_likelihood: NDArray[np.float64]
     objective: NDArray[np.float64]
     converged: bool
     stopped: Stopped
+
+    @property
+    def holes(self) -> _core.Holes:
+        """The distinct rows, compiled for the structure."""
+        return self.compiled.holes
+
+    def told(self) -> dict[str, Any]:
+        """Return what a fit has found in plain values, for `Table.told_of`."""
+        return {
+            "cpts": self.cpts,
+            "counts": self.counts,
+            "log_likelihood": self.log_likelihood,
+            "objective": self.objective,
+            "converged": bool(self.converged),
+        }
 
     def expected_log_likelihood(self) -> float:
         """Return the log-likelihood of the expected counts."""
@@ -123,7 +156,7 @@ class Table:
             raise DataError(msg)
         return Fitted(
             dag,
-            holes,
+            Compiled(self, dag, holes),
             found.cpts,
             found.counts,
             found.log_likelihood,
@@ -155,8 +188,29 @@ class Table:
         holes, n_threads = self.compile(dag)
         found = holes.expect(cpts, n_threads)
         trace = np.array([found.log_likelihood])
+        known = Compiled(self, dag, holes)
         return Fitted(
-            dag, holes, cpts, found.counts, trace, trace, True, Stopped.NOTHING
+            dag, known, cpts, found.counts, trace, trace, True, Stopped.NOTHING
+        )
+
+    def told_of(self, dag: Dag, told: Mapping[str, Any]) -> Fitted:
+        """Return what `Fitted.told` told of a fit that was done to its end."""
+        cpts, counts, log_likelihood, objective = (
+            np.asarray(told[name], np.float64)
+            for name in ("cpts", "counts", "log_likelihood", "objective")
+        )
+        size = sum(table.size for table in split_cpts(dag, self.data.card, cpts))
+        if not cpts.shape == counts.shape == (size,) or not len(log_likelihood):
+            raise ValueError
+        return Fitted(
+            dag,
+            Compiled(self, dag),
+            cpts,
+            counts,
+            log_likelihood,
+            objective,
+            bool(told["converged"]),
+            Stopped.NOTHING,
         )
 
     def with_cpts(self, dag: Dag, cpts: NDArray[np.float64]) -> Network:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmend._checks import check_goes_with, check_integer, check_number
+from bayesmend._checkpoint import Checkpoint, Kept, digest_of, opened
+from bayesmend._checks import check_flag, check_goes_with, check_integer, check_number
 from bayesmend._clock import Clock, Progress
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
@@ -18,10 +21,19 @@ from bayesmend.data.reading import Reading
 from bayesmend.data.table import IncompleteData, require_rows
 from bayesmend.errors import ConvergenceWarning, ParameterError
 from bayesmend.graph.constraints import Constraints, ConstraintsLike, ParentRules
+from bayesmend.graph.dag import Dag
 from bayesmend.inference.engine import MAX_MEMORY, Engine
 from bayesmend.inference.impute import impute
 from bayesmend.inference.posterior import log_evidence, most_probable
+from bayesmend.learning.counting import CountingHere
 from bayesmend.learning.em.expectation import Table
+from bayesmend.learning.em.growth import (
+    grow,
+    on_all_rows,
+    sample_sizes,
+    share_for_samples,
+    told_of_rows,
+)
 from bayesmend.learning.em.mechanism import MechanismSearch
 from bayesmend.learning.em.search import Search
 from bayesmend.learning.em.starts import STARTS, Start
@@ -38,13 +50,20 @@ from bayesmend.learning.support import supported_network, told_of_support
 from bayesmend.network.network import Network
 from bayesmend.outcome import Certificate, Stopped
 from bayesmend.score import Ess, Prior, Score
-from bayesmend.seed import Seed, as_generator
+from bayesmend.seed import Seed
 from bayesmend.structure.ess import ChosenRule, choose_rule
 from bayesmend.structure.learn import learn_structure
 from bayesmend.structure.others import tell_others
 from bayesmend.structure.solve import Solver, check_solver
 
-__all__ = ["complete_by_em", "learn_em", "rule_by_em"]
+__all__ = [
+    "assemble",
+    "complete_by_em",
+    "filled",
+    "learn_em",
+    "note_of",
+    "rule_by_em",
+]
 
 # Of the short run that only leads to a completion.
 _FEW_STEPS, _COARSE = 5, 1e-3
@@ -70,10 +89,12 @@ def learn_em(
     mechanism: MechanismLike = "ignore",
     max_mechanism_parents: int = 2,
     stability: int = 0,
+    full: bool = False,
     max_memory: float = MAX_MEMORY,
     time_limit: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
+    checkpoint: Checkpoint = None,
     progress: Progress | bool | None = None,
     **reading: Unpack[Reading],
 ) -> LearnResult:
@@ -108,7 +129,13 @@ def learn_em(
     tol : float, default=1e-6
         Parameters have converged when an iteration gains less per row (in nats).
     {constraints, mechanism, max_mechanism_parents, stability}
-    {max_memory, time_limit, seed, n_threads, progress}
+    full : bool, default=False
+        Search for the structure with all rows at once. By default long tables, of some
+        40,000 rows on, are searched with 10,000 rows first, and with four times as many
+        for as long as that changes the structure by more than 3 nats; parameters and
+        score are of all rows always. ``structure_rows`` says how many it took. With
+        ``hard=True`` or a `mechanism` all rows are searched.
+    {max_memory, time_limit, seed, n_threads, checkpoint, progress}
     {reading}
 
     Returns
@@ -148,51 +175,143 @@ def learn_em(
             "chooses one. Leave one of the two."
         )
         raise ParameterError(msg)
+    check_flag("full", full)
     check_integer("stability", stability)
     if stability:
         check_goes_with("stability", stability, "mechanism", mechanism, ("auto",))
+    options: dict[str, Any] = {
+        "score": score,
+        "ess": ess,
+        "prior": prior,
+        "support": support,
+        "max_parents": max_parents,
+        "solver": solver,
+        "hard": hard,
+        "starts": starts,
+        "restarts": restarts,
+        "max_iter": max_iter,
+        "tol": tol,
+        "constraints": known,
+        "mechanism": mechanism,
+        "max_mechanism_parents": max_mechanism_parents,
+        "stability": stability,
+        "full": full,
+        "max_memory": max_memory,
+    }
     # Half of the time, if any is set, is for the mechanism and the structure under it.
     share = 1.0 if mechanism == "ignore" or time_limit is None else 0.5
     method = "em-hard" if hard else "em"
     rules = known.rules(table.names, max_parents=max_parents)
-    rule, told_of_ess = rule_by_em(
-        table, rules, score=score, ess=ess, prior=prior, support=support
+    sizes: tuple[int, ...] = ()
+    if not (full or hard or table.is_complete or mechanism != "ignore"):
+        sizes = sample_sizes(table.n_rows, table.card, max_memory)
+    engine = Engine(
+        n_threads=n_threads,
+        max_memory=max_memory,
+        remedy=f"or lower {spell('max_parents')}",
     )
-    search = Search(
-        table=Table.of(
+    counting = CountingHere(table, engine)
+    if sizes and time_limit is not None:
+        fill = partial(filled, engine=engine)
+        share = share_for_samples(counting, sizes[0], fill, time_limit)
+    with opened(checkpoint, "learn_em", table=table, seed=seed, options=options) as at:
+        kept = at.part("em")
+        rule, told_of_ess = rule_by_em(
             table,
-            Engine(
-                n_threads=n_threads,
-                max_memory=max_memory,
-                remedy=f"or lower {spell('max_parents')}",
-            ),
-        ),
-        score=rule,
-        rules=rules,
-        solver=solver,
-        hard=hard,
-        max_iter=max_iter,
-        tol=tol,
-        clock=clock.part(share),
-        generator=as_generator(seed),
-        progress=progress,
-    )
-    if table.is_complete:
-        found = _learn_complete(search, method, known, max_parents)
-        if mechanism != "ignore":
-            found = replace(found, mechanism=LearnedMechanism(()))
-    else:
-        explained = None
-        if mechanism != "ignore":
-            indicators = Indicators.of(table)
-            sets = given_sets(mechanism, indicators)
-            explained = MechanismSearch(search, indicators, max_mechanism_parents, sets)
-        found = _learn_incomplete(
-            search, method, tuple(starts), restarts, explained, clock
+            rules,
+            score=score,
+            ess=ess,
+            prior=prior,
+            support=support,
+            n_rows=sizes[0] if sizes else None,
+            kept=kept,
         )
-        if stability:
-            found = _with_stability(found, search, known, stability)
+
+        def search_of(rows: IncompleteData) -> Search:
+            is_whole = rows is table
+            return Search(
+                table=Table.of(rows, engine),
+                score=rule,
+                rules=rules,
+                solver=solver,
+                hard=hard,
+                max_iter=max_iter,
+                tol=tol,
+                clock=clock.part(share),
+                generator=at.generator,
+                progress=told_of_rows(progress, rows.n_rows, table.n_rows),
+                kept=kept if is_whole else kept.part("sample", rows.n_rows),
+            )
+
+        if table.is_complete:
+            found = _learn_complete(search_of(table), method, known, max_parents)
+            if mechanism != "ignore":
+                found = replace(found, mechanism=LearnedMechanism(()))
+        elif sizes:
+            found = _learn_growing(counting, sizes, search_of, starts, restarts, clock)
+        else:
+            search, explained = search_of(table), None
+            if mechanism != "ignore":
+                indicators = Indicators.of(table)
+                sets = given_sets(mechanism, indicators)
+                explained = MechanismSearch(
+                    search, indicators, max_mechanism_parents, sets
+                )
+            found = _learn_incomplete(
+                search, method, tuple(starts), restarts, explained, clock
+            )
+            if stability:
+                found = _with_stability(found, search, known, stability)
     return replace(found, detail={**found.detail, **told_of_ess})
+
+
+def _learn_growing(
+    counting: CountingHere,
+    sizes: tuple[int, ...],
+    search_of: Callable[[IncompleteData], Search],
+    starts: tuple[Start, ...],
+    restarts: int,
+    clock: Clock,
+) -> LearnResult:
+    """Learn the structure from samples that grow, all else from all rows."""
+    search, samples = grow(counting, sizes, search_of, tuple(starts), restarts)
+    if not search.is_settled:
+        _warn_of_iterations(search)
+    try:
+        found = _assemble_grown(counting, search, clock)
+    except KeyboardInterrupt:
+        search.stopped = search.stopped or Stopped.INTERRUPT
+        found = _assemble_grown(counting, search, clock)
+    rows = {"samples": [sample.to_dict() for sample in samples]}
+    return replace(found, detail={**found.detail, **rows})
+
+
+def _assemble_grown(
+    counting: CountingHere, search: Search, clock: Clock
+) -> LearnResult:
+    assert search.best is not None
+    table, sample = counting.data, search.table.data
+    if sample is table:
+        return assemble(search, "em")
+    grown = on_all_rows(counting, search, table.schema, clock)
+    stopped = search.stopped or grown.stopped
+    return LearnResult(
+        network=grown.network,
+        **filled(grown.network, table, counting.engine),
+        score=grown.score,
+        certificate=Certificate.HEURISTIC if stopped else Certificate.LOCAL,
+        stopped=stopped,
+        method="em",
+        structure_rows=sample.n_rows,
+        log_likelihood=grown.log_likelihood,
+        trace=(grown.step,),
+        seconds=clock.seconds,
+        detail={
+            "start": search.best.kind,
+            **tell_others(search.best.fitted.dag, search.best.score, search.met),
+            **note_of(search),
+        },
+    )
 
 
 def _learn_incomplete(
@@ -205,22 +324,27 @@ def _learn_incomplete(
 ) -> LearnResult:
     search.run(starts, restarts)
     if not search.is_settled:
-        msg = (
-            f"structural EM stopped at max_iter={search.max_iter} steps from a start "
-            "before it settled. Raise max_iter of learn_em."
-        )
-        warn(msg, ConvergenceWarning)
+        _warn_of_iterations(search)
     if explained is not None:
-        search.clock = clock
+        clock.go_on_from(search.clock.seconds)
+        search.clock = clock.sooner(search.reserve)
         if search.stopped is Stopped.TIME and not clock.is_over:
             search.stopped = Stopped.NOTHING
         explained.run()
     try:
-        return _assemble(search, method, explained)
+        return assemble(search, method, explained)
     except KeyboardInterrupt:
         # The search is done: what it found is not lost to a first Ctrl-C.
         search.stopped = search.stopped or Stopped.INTERRUPT
-        return _assemble(search, method, explained)
+        return assemble(search, method, explained)
+
+
+def _warn_of_iterations(search: Search) -> None:
+    msg = (
+        f"structural EM stopped at max_iter={search.max_iter} steps from a start "
+        "before it settled. Raise max_iter of learn_em."
+    )
+    warn(msg, ConvergenceWarning)
 
 
 def _with_stability(
@@ -228,27 +352,12 @@ def _with_stability(
 ) -> LearnResult:
     """Learn the mechanism from bootstrap samples, too, and count the labels kept."""
     assert result.mechanism is not None
-    data, generator = search.table.data, search.generator.spawn(1)[0]
+    generator = search.generator.spawn(1)[0]
     kept, n_done = dict.fromkeys((why.variable for why in result.mechanism), 0), 0
-    for _ in range(n_samples):
+    for number in range(n_samples):
         if search.clock.is_over or search.stopped:
             break
-        found = learn_em(
-            _resample(data, generator),
-            score=search.score,
-            max_parents=max(int(search.rules.limit.max(initial=0)), 0),
-            solver=search.solver,
-            starts=("mode",),
-            restarts=0,
-            constraints=known,
-            mechanism="auto",
-            max_memory=search.table.engine.max_memory,
-            time_limit=search.clock.left,
-            seed=generator,
-            n_threads=search.table.engine.n_threads,
-        ).mechanism
-        assert found is not None
-        labels = {why.variable: why.label for why in found}
+        labels = _mechanism_again(search, known, number, generator)
         for why in result.mechanism:
             kept[why.variable] += labels.get(why.variable, LABELS[0]) == why.label
         n_done += 1
@@ -259,6 +368,45 @@ def _with_stability(
     )
     mechanism = replace(result.mechanism, variables=variables)
     return replace(result, mechanism=mechanism, seconds=search.clock.seconds)
+
+
+def _mechanism_again(
+    search: Search, known: Constraints, number: int, generator: np.random.Generator
+) -> dict[str, str]:
+    """Learn the mechanism from one bootstrap sample; return its labels."""
+
+    def learn() -> dict[str, str]:
+        with search.kept.aside("stability", number) as kept:
+            found = learn_em(
+                _resample(search.table.data, generator),
+                score=search.score,
+                max_parents=max(int(search.rules.limit.max(initial=0)), 0),
+                solver=search.solver,
+                starts=("mode",),
+                restarts=0,
+                constraints=known,
+                mechanism="auto",
+                max_memory=search.table.engine.max_memory,
+                time_limit=search.clock.left,
+                seed=generator,
+                n_threads=search.table.engine.n_threads,
+                checkpoint=kept,
+            )
+        stopped.append(found.stopped)
+        assert found.mechanism is not None
+        return {why.variable: why.label for why in found.mechanism}
+
+    stopped: list[Stopped] = []
+    told = search.kept.step(
+        "stability",
+        learn,
+        number,
+        generator=generator,
+        clock=search.clock,
+        unless=lambda _: stopped[0],
+    )
+    with search.kept.sound():
+        return dict(told)
 
 
 def _resample(data: IncompleteData, generator: np.random.Generator) -> IncompleteData:
@@ -297,16 +445,44 @@ def rule_by_em(
     ess: Ess,
     prior: Prior | None,
     support: float | None,
+    n_rows: int | None = None,
+    kept: Kept | None = None,
 ) -> ChosenRule:
-    """Return the rule asked for, ``ess="auto"`` chosen by a few steps of EM."""
+    """Return the rule asked for, ``ess="auto"`` chosen by a few steps of EM.
+
+    By a sample of about `n_rows`, where these are given.
+    """
+    if isinstance(ess, str) and n_rows is not None:
+        data = CountingHere(data, Engine()).sample(n_rows)
+    at = Kept() if kept is None else kept.part("rule")
 
     def learn(rows: IncompleteData, rule: Score) -> Network:
-        search = _searched_briefly(rows, rule, rules)
+        own = at
+        if at.is_kept:
+            own = at.part(rule.ess, digest_of([rows.codes, rows.weights]))
+        search = _searched_briefly(rows, rule, rules, kept=own)
         if search.stopped is Stopped.INTERRUPT:
             raise KeyboardInterrupt
         return search.network()
 
-    return choose_rule(data, learn, score=score, ess=ess, prior=prior, support=support)
+    def choose() -> dict[str, Any]:
+        chosen = choose_rule(
+            data, learn, score=score, ess=ess, prior=prior, support=support
+        )
+        return {"ess": chosen.rule.ess, "detail": chosen.detail}
+
+    if not isinstance(ess, str):
+        return choose_rule(
+            data, learn, score=score, ess=ess, prior=prior, support=support
+        )
+    told = at.step("choose", choose, _rule_told(score), ess, prior, support)
+    with at.sound():
+        rule = Score.of(score, ess=float(told["ess"]), prior=prior, support=support)
+        return ChosenRule(rule, dict(told["detail"]))
+
+
+def _rule_told(score: Score | str) -> str:
+    return score if isinstance(score, str) else score.kind
 
 
 def _searched_briefly(
@@ -314,6 +490,7 @@ def _searched_briefly(
     score: Score,
     rules: ParentRules,
     time_limit: float | None = None,
+    kept: Kept | None = None,
 ) -> Search:
     """Take a few steps of structural EM, on one thread."""
     engine = Engine(n_threads=1)
@@ -328,14 +505,16 @@ def _searched_briefly(
         clock=Clock(time_limit),
         generator=np.random.default_rng(0),
         progress=None,
+        kept=Kept() if kept is None else kept,
     )
     search.run(("mode",), 0)
     return search
 
 
-def _assemble(
+def assemble(
     search: Search, method: str, explained: MechanismSearch | None = None
 ) -> LearnResult:
+    """Make the result of a search of all rows, and fill them."""
     assert search.best is not None
     data, best = search.table.data, search.best
     network, score = search.network(), best.score
@@ -343,18 +522,10 @@ def _assemble(
         network, score = explained.network(), best.score + explained.gain
     engine = search.table.engine
     n_threads, max_memory = engine.n_threads, engine.max_memory
-    filled = impute(
-        network,
-        data,
-        fill_empty_rows=True,
-        n_threads=n_threads,
-        max_memory=max_memory,
-    )
     evidence = log_evidence(network, data, n_threads=n_threads, max_memory=max_memory)
     return LearnResult(
         network=network,
-        completed=filled.completed,
-        cells=replace(filled.cells, tables=None),
+        **filled(network, data, engine),
         score=score,
         mechanism=None if explained is None else explained.learned(),
         certificate=Certificate.HEURISTIC if search.stopped else Certificate.LOCAL,
@@ -367,12 +538,25 @@ def _assemble(
             "start": best.kind,
             "scores": dict(search.per_start),
             **tell_others(network.dag, best.score, search.met),
-            **_note_of(search),
+            **note_of(search),
         },
     )
 
 
-def _note_of(search: Search) -> dict[str, str]:
+def filled(network: Network, data: IncompleteData, engine: Engine) -> dict[str, Any]:
+    """Return the completed table and its cells, as parts of a result."""
+    found = impute(
+        network,
+        data,
+        fill_empty_rows=True,
+        n_threads=engine.n_threads,
+        max_memory=engine.max_memory,
+    )
+    return {"completed": found.completed, "cells": replace(found.cells, tables=None)}
+
+
+def note_of(search: Search) -> dict[str, str]:
+    """Say how many starts came to nothing, as a part of the detail."""
     n_dense = len(search.too_dense)
     if not n_dense:
         return {}
@@ -389,33 +573,55 @@ def _learn_complete(
 ) -> LearnResult:
     """Learn a structure as usual: without missing cells there is nothing to expect."""
     data, n_threads = search.table.data, search.table.engine.n_threads
-    found = learn_structure(
-        data,
-        score=search.score,
-        max_parents=max_parents,
-        solver=search.solver,
-        constraints=constraints,
-        time_limit=search.clock.left,
-        seed=search.generator,
-        n_threads=n_threads,
-        progress=search.progress,
+    stopped = Stopped.NOTHING
+
+    def learn() -> dict[str, Any]:
+        nonlocal stopped
+        found = learn_structure(
+            data,
+            score=search.score,
+            max_parents=max_parents,
+            solver=search.solver,
+            constraints=constraints,
+            time_limit=search.clock.left,
+            seed=search.generator,
+            n_threads=n_threads,
+            progress=search.progress,
+        )
+        stopped = found.stopped
+        return {
+            "parents": found.dag.parents,
+            "score": found.score,
+            "bound": found.bound,
+            "detail": found.detail,
+        }
+
+    told = search.kept.step(
+        "structure",
+        learn,
+        generator=search.generator,
+        clock=search.clock,
+        unless=lambda _: stopped,
     )
-    evidence = found.network.log_likelihood(data, n_threads=n_threads)
-    network = supported_network(found.network, search.observed)
+    with search.kept.sound():
+        dag = Dag(data.names, tuple(map(tuple, told["parents"])))
+        score, bound = float(told["score"]), float(told["bound"])
+        detail = dict(told["detail"])
+    fitted = Network.fit(dag, data, estimate="posterior", ess=search.score.ess)
+    evidence = fitted.log_likelihood(data, n_threads=n_threads)
+    network = supported_network(fitted, search.observed)
     return LearnResult(
         network=network,
         completed=data,
         cells=impute(network, data, n_threads=n_threads).cells,
-        score=found.score,
-        bound=found.bound,
-        certificate=Certificate.of(
-            found.score, found.bound, is_local=not found.stopped
-        ),
-        stopped=found.stopped,
+        score=score,
+        bound=bound,
+        certificate=Certificate.of(score, bound, is_local=not stopped),
+        stopped=stopped,
         method=method,
         log_likelihood=_total(evidence, data),
         seconds=search.clock.seconds,
-        detail=found.detail,
+        detail=detail,
     )
 
 

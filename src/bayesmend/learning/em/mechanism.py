@@ -8,13 +8,17 @@ again under the mechanism, and so on until neither changes.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend import _core
+from bayesmend._checkpoint import Kept
 from bayesmend._clock import limited_calls
 from bayesmend.data.states import Label
 from bayesmend.errors import InferenceError
@@ -55,6 +59,8 @@ _WORTH = 0.3
 _NEAR = 2
 # Rows that the tables of indicators begin with, so that no probability is 0.
 _FAINT = 1.0
+# Numbers that are held at once where rows are crossed with configurations of parents.
+_ENTRIES = 2**22
 _LEAST = 1e-300
 
 
@@ -115,10 +121,16 @@ class MechanismSearch:
     hidden: NDArray[np.bool_] = field(init=False)
     n_fits: int = 0
     view: View | None = None
+    without: State | None = None
 
     def __post_init__(self) -> None:
         self.table = Table.of(self.indicators.joint, self.blind.table.engine)
         self.hidden = self.indicators.is_hidden(self.table.columns)
+
+    @property
+    def kept(self) -> Kept:
+        """Where finished steps are kept."""
+        return self.blind.kept.part("mechanism")
 
     @property
     def n_rows(self) -> float:
@@ -174,12 +186,16 @@ class MechanismSearch:
 
     def nothing(self) -> State:
         """Return the answer of the blind search, no indicator having a parent."""
+        if self.without is not None:
+            return self.without
         assert self.blind.best is not None
         blind = self.blind.best.fitted
         sets: Sets = tuple(() for _ in self.indicators.variables)
         shares = self.hidden @ self.table.weights / max(self.n_rows, _LEAST)
         tables = [np.array([1 - share, share]) for share in shares]
-        return self._expect(blind.dag, sets, np.concatenate([blind.cpts, *tables]))
+        cpts = np.concatenate([blind.cpts, *tables])
+        self.without = self._expect(blind.dag, sets, cpts)
+        return self.without
 
     def _climb(self) -> Iterator[State]:
         """Change mechanism and structure in turns; each state, best or not."""
@@ -248,6 +264,25 @@ class MechanismSearch:
 
     def _choose(self, state: State) -> tuple[Sets, list[NDArray[np.float64]]]:
         """Choose the parents of every indicator, and tables for them to start from."""
+        told = self.kept.step(
+            "choose",
+            partial(self._chosen, state),
+            state.sets,
+            state.fitted.dag.parents,
+            state.fitted.cpts,
+            state.fitted.counts,
+            clock=self.blind.clock,
+        )
+        with self.kept.sound():
+            sets: Sets = tuple(map(tuple, told["sets"]))
+            card, n_vars = self.table.data.card, self.indicators.n_vars
+            for parents, table in zip(sets, told["tables"], strict=True):
+                n_configs = int(np.prod([int(card[p]) for p in parents]))
+                if table.shape != (n_configs, 2) or max(parents, default=0) >= n_vars:
+                    raise ValueError
+            return sets, list(told["tables"])
+
+    def _chosen(self, state: State) -> dict[str, Any]:
         rows, _ = self._rows(state)
         mixtures = [self._mixture(state, k) for k in range(len(self.hidden))]
         sets = self.fixed
@@ -269,7 +304,7 @@ class MechanismSearch:
             distributions(self._expected(rows, k, parents, mixtures[k]), _FAINT)
             for k, parents in enumerate(sets)
         ]
-        return sets, starts
+        return {"sets": sets, "tables": starts}
 
     def _rows(self, state: State) -> tuple[Rows, list[NDArray[np.float64]]]:
         """Return what the network says of every cell, and the tables of indicators."""
@@ -329,20 +364,35 @@ class MechanismSearch:
         return np.asarray(weight)
 
     def _expected(
-        self, rows: Rows, k: int, parents: tuple[int, ...], mixture: Mixture
+        self, rows: Rows, k: int, parents: tuple[int, ...], mixture: Mixture | None
     ) -> NDArray[np.float64]:
-        """Count observed and missing given the parents, as the mixture expects."""
+        """Count observed and missing given the parents, as the mixture expects.
+
+        The mixture is that of its own variable, needed if that is among them.
+        """
         own, is_hidden = self.indicators.variables[k], self.hidden[k]
-        joint = rows.weights[:, None]
-        for p in parents:  # the first parent varies fastest
+        parts = []
+        for p in parents:
             soft = rows.soft[p]
             if p == own:
+                assert mixture is not None
                 soft = soft.copy()
                 soft[is_hidden] = mixture.posterior
-            joint = np.einsum("rg,rx->rxg", joint, soft).reshape(len(soft), -1)
-        return np.stack(
-            [joint[~is_hidden].sum(axis=0), joint[is_hidden].sum(axis=0)], axis=1
-        )
+            parts.append(soft)
+        n_configs = math.prod(part.shape[1] for part in parts)
+        n_at_once = max(_ENTRIES // n_configs, 1)
+        counts = np.zeros((n_configs, 2))
+        for begin in range(0, len(rows.weights), n_at_once):
+            _core.check_calls()
+            some = slice(begin, begin + n_at_once)
+            joint = rows.weights[some, None]
+            for part in parts:  # the first parent varies fastest
+                joint = np.einsum("rg,rx->rxg", joint, part[some])
+                joint = joint.reshape(len(joint), -1)
+            hidden = is_hidden[some]
+            counts[:, 0] += joint[~hidden].sum(axis=0)
+            counts[:, 1] += joint[hidden].sum(axis=0)
+        return counts
 
     def _fit(
         self, dag: Dag, sets: Sets, state: State, tables: Sequence[NDArray[np.float64]]
@@ -353,12 +403,55 @@ class MechanismSearch:
         cpts = np.concatenate([part.ravel() for part in (*before, *tables)])
         joint = self.indicators.dag(dag, sets)
         self.n_fits += 1
-        fitted = self.table.fit(joint, cpts, clock=self.blind.clock, tol=self.blind.tol)
-        return State(sets, fitted, self._score(sets, fitted))
+        return self._state(
+            "fit",
+            sets,
+            joint,
+            cpts,
+            partial(
+                self.table.fit,
+                joint,
+                cpts,
+                clock=self.blind.clock,
+                tol=self.blind.tol,
+            ),
+        )
 
     def _expect(self, dag: Dag, sets: Sets, cpts: NDArray[np.float64]) -> State:
-        fitted = self.table.expect(self.indicators.dag(dag, sets), cpts)
-        return State(sets, fitted, self._score(sets, fitted))
+        joint = self.indicators.dag(dag, sets)
+        expect = partial(self.table.expect, joint, cpts)
+        return self._state("expect", sets, joint, cpts, expect)
+
+    def _state(
+        self,
+        kind: str,
+        sets: Sets,
+        joint: Dag,
+        cpts: NDArray[np.float64],
+        fit: Callable[[], Fitted],
+    ) -> State:
+        """Return what a fit gives, with its score."""
+        states: list[State] = []
+
+        def work() -> dict[str, Any]:
+            fitted = fit()
+            states.append(State(sets, fitted, self._score(sets, fitted)))
+            return {**fitted.told(), "score": states[0].score}
+
+        told = self.kept.step(
+            kind,
+            work,
+            sets,
+            joint.parents,
+            cpts,
+            clock=self.blind.clock,
+            unless=lambda _: states[0].fitted.stopped,
+        )
+        with self.kept.sound():
+            if not states:
+                fitted = self.table.told_of(joint, told)
+                states.append(State(sets, fitted, float(told["score"])))
+            return states[0]
 
     def _learn(self, state: State) -> State:
         """Learn the structure again under the mechanism."""
@@ -374,6 +467,7 @@ class MechanismSearch:
             clock=self.blind.clock,
             generator=np.random.default_rng(0),
             progress=self.blind.progress,
+            kept=self.kept.part("under", state.sets),
             n_vars=self.indicators.n_vars,
         )
         search.improve(StartPoint("mechanism", state.fitted.dag, state.fitted.cpts))
@@ -430,6 +524,7 @@ class MechanismSearch:
         rows, tables = self._rows(state)
         assert self.view is not None
         if k not in self.view.mixtures:
+            _core.check_calls()
             at = self.hidden[k]
             seen = rows.weights[~at] @ rows.soft[self.indicators.variables[k]][~at]
             likelihood = self._likelihood(rows, state, tables, k)
@@ -441,13 +536,16 @@ class MechanismSearch:
         rows, tables = self._rows(state)
         data, n_vars = self.indicators.data, self.indicators.n_vars
         has_missing = np.asarray(data.missing_mask.any(axis=0))
+        counts_of = split_cpts(
+            state.fitted.dag, self.table.data.card, state.fitted.counts
+        )
         found = []
         for k, (own, parents) in enumerate(
             zip(self.indicators.variables, state.sets, strict=True)
         ):
             likelihood = self._likelihood(rows, state, tables, k)
-            mixture = self._mixture(state, k)
-            if parents == (own,):
+            mixture = self._mixture(state, k) if own in parents else None
+            if mixture is not None and parents == (own,):
                 errors = mixture.errors
             else:  # by Jeffreys' half a row each, no interval is of width 0
                 counts = self._expected(rows, k, parents, mixture) + 0.5
@@ -455,12 +553,8 @@ class MechanismSearch:
             place = list(parents)
             names = [data.names[p] for p in place]
             depends = own in parents or any(has_missing[place].tolist())
-            final = distributions(
-                split_cpts(state.fitted.dag, self.table.data.card, state.fitted.counts)[
-                    n_vars + k
-                ],
-                self.blind.score.ess,
-            )[:, HIDDEN]
+            final = distributions(counts_of[n_vars + k], self.blind.score.ess)
+            final = final[:, HIDDEN]
             odds = np.log(final / (1 - final))
             found.append(
                 MissingCells(

@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayesmend._checkpoint import Kept
 from bayesmend._clock import Clock, limited_calls
+from bayesmend._link import Lent, Link
 from bayesmend._spelling import spell
 from bayesmend.data.states import quantity
 from bayesmend.data.table import IncompleteData
@@ -45,6 +47,8 @@ class Start(NamedTuple):
     network: Network
     score: float
     is_interrupted: bool
+    reserve: float = 0.0
+    """Seconds that mending the table takes, or thereabouts, where time is limited."""
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -65,6 +69,9 @@ class Work:
     clock: Clock
     n_threads: int
     indicated: Indicated = field(default_factory=Indicated)
+    kept: Kept = field(default_factory=Kept)
+    link: Link | None = None
+    """A cluster whose workers learn members."""
 
     def start(self, data: IncompleteData, score: Score) -> Start:
         """Return a network to start from and its score, by EM.
@@ -83,12 +90,18 @@ class Work:
             clock=self.clock,
             generator=np.random.default_rng(0),
             progress=None,
+            kept=self.kept.part("start"),
         )
         search.run(starts, min(restarts, _RESTARTS))
         assert search.best is not None
         network = replace(search.network(), mechanism=self.indicated.mechanism)
         is_interrupted = search.stopped is Stopped.INTERRUPT
-        return Start(network, search.best.score, is_interrupted=is_interrupted)
+        return Start(
+            network,
+            search.best.score,
+            is_interrupted=is_interrupted,
+            reserve=search.reserve,
+        )
 
     def networks(
         self,
@@ -107,6 +120,10 @@ class Work:
         Where some networks have been found before, each chain goes on from its last.
         """
         found = Walk() if begun is None else begun
+        if self.clock.is_over:
+            found.stopped = found.stopped or Stopped.TIME
+            return found
+        there = Lent.to(self.link, data)
         last = dict(zip(found.chains, found.networks, strict=True))
         chains = [
             Chain(
@@ -117,6 +134,8 @@ class Work:
                 own,
                 last.get(number, start),
                 self.indicated,
+                self.kept.part("chain", score.ess, number),
+                there,
             )
             for number, own in enumerate(generator.spawn(min(N_CHAINS, n_networks)))
         ]
@@ -143,9 +162,10 @@ class Work:
         Those that the time limit or memory leaves no room for are not there.
         """
         kinds = [ClassKind(n) for n in numbers]
-        models = ClassModels(data, self.engine, self.indicated)
+        models = ClassModels(data, self.engine, self.indicated, self.kept)
+        there = Lent.to(self.link, models.alone())
         tasks = [(kind, own) for kind in kinds for own in generator.spawn(n_starts)]
-        jobs = [partial(self._fit, models, kind, own) for kind, own in tasks]
+        jobs = [partial(self._fit, models, there, kind, own) for kind, own in tasks]
         for (kind, _), member in zip(tasks, self._in_turn(jobs), strict=True):
             if member is not None:
                 kind.networks.append(member.network)
@@ -153,11 +173,19 @@ class Work:
         return [kind for kind in kinds if kind.networks]
 
     def _fit(
-        self, models: ClassModels, kind: ClassKind, generator: np.random.Generator
+        self,
+        models: ClassModels,
+        there: Lent | None,
+        kind: ClassKind,
+        generator: np.random.Generator,
     ) -> Member | None:
         if self.clock.is_over:
             return None
         try:
+            if there is not None:
+                left = self.clock.left
+                found: Member = there.do(fit_there, kind.n_classes, generator, left)
+                return found
             with limited_calls(self.clock.left):
                 return models.fit(kind.n_classes, generator, self.clock)
         except (InferenceError, TimeoutError):
@@ -175,6 +203,17 @@ class Work:
             return [future.result() for future in futures]
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def fit_there(
+    models: ClassModels,
+    n_classes: int,
+    generator: np.random.Generator,
+    time_limit: float | None,
+) -> Member:
+    """Fit a latent class model on a worker."""
+    with limited_calls(time_limit):
+        return models.fit(n_classes, generator, Clock(time_limit))
 
 
 def require_room(

@@ -6,11 +6,12 @@ parents.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend._checkpoint import Kept
 from bayesmend._clock import Clock
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
@@ -36,11 +37,16 @@ class ClassModels:
     data: IncompleteData
     engine: Engine
     indicated: Indicated = field(default_factory=Indicated)
+    kept: Kept = field(default_factory=Kept)
+
+    def alone(self) -> ClassModels:
+        """Return the same without a checkpoint, which stays here."""
+        return replace(self, kept=Kept())
 
     def fit(
         self, n_classes: int, generator: np.random.Generator, clock: Clock
-    ) -> Member | None:
-        """Fit one from classes drawn at random; None where time ran out before.
+    ) -> Member:
+        """Fit one from classes drawn at random; TimeoutError where there is no time.
 
         The prior of the parameters has as many pseudo-rows as there are classes.
         """
@@ -49,22 +55,40 @@ class ClassModels:
         n_vars, ess = joint.n_vars, float(n_classes)
         sets = ((n_vars,),) * self.data.n_vars + self.indicated.sets
         dag = Dag(table.data.names, (*sets, ()))
-        fitted = table.fit(
-            dag,
-            self._start(n_classes, generator),
-            clock=clock,
-            ess=ess,
-            max_iter=_MAX_ITER,
-            tol=_TOL,
+        told = self.kept.step(
+            "fit",
+            lambda: self._counts(table, dag, n_classes, generator, clock),
+            n_classes,
+            self.indicated.cpts(),
+            generator=generator,
         )
-        if fitted.stopped:
-            return None
-        network = table.network(dag, fitted.counts, ess)
+        with self.kept.sound():
+            network = table.network(dag, np.asarray(told, np.float64), ess)
         asked = np.ones(n_vars + 1, np.uint8)
         asked[n_vars] = 0
         cells = np.ascontiguousarray(table.data.codes.T)
         compiled = self.engine.compile(network, cells, asked)
         return Member(self.indicated.member(network), compiled.marginals())
+
+    def _counts(
+        self,
+        table: Table,
+        dag: Dag,
+        n_classes: int,
+        generator: np.random.Generator,
+        clock: Clock,
+    ) -> NDArray[np.float64]:
+        fitted = table.fit(
+            dag,
+            self._start(n_classes, generator),
+            clock=clock,
+            ess=float(n_classes),
+            max_iter=_MAX_ITER,
+            tol=_TOL,
+        )
+        if fitted.stopped:
+            raise TimeoutError
+        return fitted.counts
 
     def _start(
         self, n_classes: int, generator: np.random.Generator

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
@@ -10,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
+from bayesmend._checkpoint import Checkpoint, Kept, opened
 from bayesmend._checks import check_integer, check_items, check_number
 from bayesmend._clock import Clock, Progress
 from bayesmend._entrance import entrance
+from bayesmend._link import Link, linked
 from bayesmend._progress import told
 from bayesmend._spelling import spell
 from bayesmend.data.cells import CompletedCells
@@ -28,7 +31,7 @@ from bayesmend.inference.answers import Marginals, hole_distributions
 from bayesmend.inference.engine import MAX_MEMORY, Engine
 from bayesmend.inference.impute import list_cells, most_probable_each
 from bayesmend.learning.effort import em_effort
-from bayesmend.learning.em.expectation import Table
+from bayesmend.learning.em.expectation import Fitted, Table
 from bayesmend.learning.em.learn import learn_em
 from bayesmend.learning.ensemble.chain import Member
 from bayesmend.learning.ensemble.indicated import Indicated
@@ -56,7 +59,7 @@ from bayesmend.network.mixture import Mixture
 from bayesmend.network.network import Network
 from bayesmend.outcome import Certificate, Stopped
 from bayesmend.score import Ess, Prior, Score
-from bayesmend.seed import Seed, as_generator
+from bayesmend.seed import Seed
 
 __all__ = ["CLASSES", "N_NETWORKS", "learn_ensemble"]
 
@@ -73,6 +76,8 @@ _ESS = (1.0, 10.0)
 _FEW_NETWORKS, _FEW_STARTS = 12, 3
 # Of what is left of a time limit.
 _TRIAL_SHARE, _MECHANISM_SHARE = 0.3, 0.4
+# What it takes to fit the consensus and fill the table, against filling alone.
+_CONSENSUS = 2.0
 
 
 @entrance
@@ -98,6 +103,8 @@ def learn_ensemble(
     time_limit: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
+    checkpoint: Checkpoint = None,
+    client: Any = None,
     progress: Progress | bool | None = None,
     **reading: Unpack[Reading],
 ) -> Ensemble:
@@ -143,7 +150,12 @@ def learn_ensemble(
     max_memory : float, default=2**30
         Bytes that the tables of exact inference may take, and that the networks and
         means may.
-    {time_limit, seed, n_threads, progress}
+    {time_limit, seed, n_threads, checkpoint}
+    client : dask.distributed.Client or str, optional
+        A cluster, or the address of its scheduler, whose workers learn the members: up
+        to four networks at once, and latent class models as many as it has threads. The
+        answer is the same.
+    {progress}
     {reading}
 
     Returns
@@ -187,33 +199,63 @@ def learn_ensemble(
         _check_resume(resume, table, begun)
         if resume.detail["planned"] is not None:
             ess = None if isinstance(score, Score) else resume.detail["sample_size"]
+        if checkpoint is not None:
+            msg = (
+                f"{spell('resume')} and {spell('checkpoint')} are two ways to go on. "
+                "Leave one of the two."
+            )
+            raise ParameterError(msg)
+    options: dict[str, Any] = {
+        "n_networks": n_networks,
+        "classes": classes,
+        "class_starts": class_starts,
+        "score": score,
+        "ess": ess,
+        "prior": prior,
+        "support": support,
+        "max_parents": max_parents,
+        "tol": tol,
+        "threshold": threshold,
+        "constraints": known,
+        "mechanism": mechanism,
+        "max_mechanism_parents": max_mechanism_parents,
+        "max_memory": max_memory,
+    }
     scores = _scores(score, ess, prior, support)
-    task = _Task(
-        table,
-        scores,
-        known.rules(table.names, max_parents=max_parents),
-        Engine(n_threads=1, max_memory=max_memory, remedy=remedy),
-        clock,
-        n_threads or _core.n_cores(),
-        progress,
-        as_generator(seed),
-    )
-    if resume is not None:
-        task = task.resumed(resume)
-        if task.indicated.mechanism is not None:
-            numbers = []
-    elif mechanism != "ignore":
-        task = task.explained(
-            {
-                "constraints": known,
-                "max_parents": max_parents,
-                "mechanism": mechanism,
-                "max_mechanism_parents": max_mechanism_parents,
-            }
+    call = "learn_ensemble"
+    with (
+        nullcontext() if client is None else linked(client) as link,
+        opened(checkpoint, call, table=table, seed=seed, options=options) as kept,
+    ):
+        clock.go_on_from(kept.seconds)
+        task = _Task(
+            table,
+            scores,
+            known.rules(table.names, max_parents=max_parents),
+            Engine(n_threads=1, max_memory=max_memory, remedy=remedy),
+            clock,
+            (n_threads or _core.n_cores()) if link is None else link.n_threads,
+            progress,
+            kept.generator,
+            kept.part("ensemble"),
+            link=link,
         )
-        if classes is None and task.indicated.mechanism is not None:
-            numbers = []
-    return task.run(n_networks, tuple(numbers), class_starts, tol, threshold)
+        if resume is not None:
+            task = task.resumed(resume)
+            if task.indicated.mechanism is not None:
+                numbers = []
+        elif mechanism != "ignore":
+            task = task.explained(
+                {
+                    "constraints": known,
+                    "max_parents": max_parents,
+                    "mechanism": mechanism,
+                    "max_mechanism_parents": max_mechanism_parents,
+                }
+            )
+            if classes is None and task.indicated.mechanism is not None:
+                numbers = []
+        return task.run(n_networks, tuple(numbers), class_starts, tol, threshold)
 
 
 def _check_resume(resume: object, table: IncompleteData, given: dict[str, Any]) -> None:
@@ -281,10 +323,12 @@ class _Task:
     n_threads: int
     progress: Progress | None
     generator: np.random.Generator
+    kept: Kept = field(default_factory=Kept)
     indicated: Indicated = field(default_factory=Indicated)
     mechanism: LearnedMechanism | None = None
     known_start: Start | None = None
     before: Ensemble | None = None
+    link: Link | None = None
 
     def resumed(self, before: Ensemble) -> _Task:
         """Go on from an ensemble, or from its network where it had only begun."""
@@ -342,6 +386,7 @@ class _Task:
             time_limit=self.clock.part(_MECHANISM_SHARE).left,
             n_threads=self.n_threads,
             seed=0,
+            checkpoint=self.kept.part("mechanism") if self.kept.is_kept else None,
             progress=self.progress,
         )
         indicated, start = Indicated(), None
@@ -366,19 +411,20 @@ class _Task:
         trial, networks, class_models = self.generator.spawn(3)
         first = self.known_start
         if first is None:
-            first = self._work(self.clock).start(self.data, self.scores[0])
+            first = self._work(self.clock, "all").start(self.data, self.scores[0])
         start, reached = first.network, first.score
         require_room(
             self.data, start, n_networks=n_networks, max_memory=self.engine.max_memory
         )
         stopped = Stopped.NOTHING
+        clock = self.clock.sooner(_CONSENSUS * first.reserve)
         plan = _Plan(self.scores[0], (), {"networks": 1.0}, is_learned=False)
         found, kinds = self._members_before()
         try:
             if first.is_interrupted:
                 raise KeyboardInterrupt
-            plan = self._plan(classes, trial, reached)
-            work = self._work(self.clock)
+            plan = self._plan(classes, trial, first, clock)
+            work = self._work(clock, "all")
             if plan.classes and not kinds:
                 kinds = work.class_models(
                     self.data, plan.classes, class_starts, class_models
@@ -396,7 +442,7 @@ class _Task:
             stopped = found.stopped
         except KeyboardInterrupt:
             stopped = Stopped.INTERRUPT
-        if not stopped and self.clock.is_over and len(found.networks) < n_networks:
+        if not stopped and clock.is_over and len(found.networks) < n_networks:
             stopped = Stopped.TIME
         try:
             return self._assemble(plan, start, found, kinds, threshold, stopped)
@@ -405,8 +451,16 @@ class _Task:
             stopped = stopped or Stopped.INTERRUPT
             return self._assemble(plan, start, found, kinds, threshold, stopped)
 
-    def _work(self, clock: Clock) -> Work:
-        return Work(self.rules, self.engine, clock, self.n_threads, self.indicated)
+    def _work(self, clock: Clock, part: str) -> Work:
+        return Work(
+            self.rules,
+            self.engine,
+            clock,
+            self.n_threads,
+            self.indicated,
+            self.kept.part(part),
+            self.link,
+        )
 
     def _teller(self, what: str, score: float, first: float, last: float) -> Told:
         """Return what tells the progress of a part of the work.
@@ -426,22 +480,27 @@ class _Task:
         return tell
 
     def _plan(
-        self, classes: tuple[int, ...], generator: np.random.Generator, reached: float
+        self,
+        classes: tuple[int, ...],
+        generator: np.random.Generator,
+        start: Start,
+        clock: Clock,
     ) -> _Plan:
         """Learn a few members of each kind without some cells, and judge by these."""
         if self.before is not None:
             known = self.before.detail
             return _Plan(self.scores[0], tuple(known["classes"]), known["planned"])
         alone = _Plan(self.scores[-1], (), {"networks": 1.0})
-        if len(self.scores) == 1 and not classes:
+        left = clock.left
+        limit = None if left is None else _TRIAL_SHARE * left
+        is_hurried = limit is not None and limit < start.reserve
+        if is_hurried or (len(self.scores) == 1 and not classes):
             return alone
         held = hold_out(self.data, generator)
         if held is None:
             return alone
-        left = self.clock.left
-        limit = None if left is None else _TRIAL_SHARE * left
-        work = self._work(Clock(limit))
-        best, p = self._best_score(work, held, generator, reached)
+        work = self._work(Clock(limit), "trial")
+        best, p = self._best_score(work, held, generator, start.score)
         if p is None:  # no time: nothing is known of any kind
             return alone
         kinds = work.class_models(held.data, classes, _FEW_STARTS, generator)
@@ -554,7 +613,7 @@ class _Task:
             try:
                 first = _first_cpts(self.data, dag, score)
                 first = np.concatenate([first, self.indicated.cpts()])
-                fitted = joint.fit(self.indicated.dag(dag), first, clock=Clock())
+                fitted = self._fitted(joint, self.indicated.dag(dag), first)
                 break
             except InferenceError:
                 if not dag.n_arcs:
@@ -573,6 +632,24 @@ class _Task:
         if len(mixture.networks) == 1:
             return mixture.networks[0], reached, log_likelihood
         return supported_network(network, observed), reached, log_likelihood
+
+    def _fitted(self, table: Table, dag: Dag, first: NDArray[np.float64]) -> Fitted:
+        """Fit the parameters of the consensus."""
+        fits: list[Fitted] = []
+
+        def fit() -> dict[str, Any]:
+            fits.append(table.fit(dag, first, clock=self.clock))
+            return fits[0].told()
+
+        told = self.kept.step(
+            "consensus",
+            fit,
+            dag.parents,
+            first,
+            unless=lambda _: fits[0].stopped,
+        )
+        with self.kept.sound():
+            return table.told_of(dag, told)
 
 
 def _name(n_classes: int) -> str:

@@ -26,6 +26,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend import _core
+
 __all__ = [
     "Explanation",
     "Mixture",
@@ -48,6 +50,8 @@ _SEEN = 1e-3
 # So many of the best single parents are tried in pairs, with so many of the others; and
 # so many of the best sets are made larger, up to so many configurations.
 _TRIED, _LIKELY, _CONFIGURATIONS = 3, 30, 256
+# Multiplications that are done before the clock is looked at.
+_MULTIPLIED = 2**26
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -457,7 +461,13 @@ def _beside(
     card = rows.card
     begin = np.cumsum([0, *card])
     places = np.concatenate([np.arange(begin[v], begin[v + 1]) for v in candidates])
-    table = np.einsum("gr,rs->gs", left, rows.stacked[:, places])
+    n_at_once = max(_MULTIPLIED // max(left.size, 1), 1)
+    parts = []
+    for first in range(0, len(places), n_at_once):
+        _core.check_calls()
+        some = rows.stacked[:, places[first : first + n_at_once]]
+        parts.append(np.einsum("gr,rs->gs", left, some))
+    table = np.hstack(parts)
     sizes = [1, *(card[v] for v in candidates)]
     table = np.hstack([left.sum(axis=1, keepdims=True), table])
     # One configuration after the other, candidate by candidate, the given one first.

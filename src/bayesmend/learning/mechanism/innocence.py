@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmend import _core
 from bayesmend._checks import check_integer
 from bayesmend._columns import in_columns, show_probability
 from bayesmend._entrance import entrance
@@ -211,6 +212,7 @@ def _tested(
     rows = _Rows.of(table)
     pairs, together = [], []
     for v in range(table.n_vars):
+        _core.check_calls()
         seen = table.codes[:, v] != MISSING
         states, codes = np.unique(table.codes[seen, v], return_inverse=True)
         if len(states) < 2 or not len(rows.some):

@@ -1,0 +1,101 @@
+"""True results are accepted, and every lie is found and named."""
+
+import re
+
+import numpy as np
+import pytest
+from support.clirunner import run
+from support.mutations import MUTATIONS, Files
+from support.strategies import linked_rows
+
+import bayesmend as bm
+from bayesmend.verification import verify
+
+SLOW = pytest.mark.slow
+
+
+def write_table(number, path):
+    """A table of four variables with holes, whose proof has some nodes."""
+    rng = np.random.default_rng(number)
+    card = [2, 2, 3, 2] if number % 2 else [2, 2, 2, 2]
+    rows = [[f"s{c}" for c in row] for row in linked_rows(card, 40, rng).tolist()]
+    for row, v in zip(rng.permutation(40)[:9], rng.integers(0, 4, 9), strict=True):
+        rows[row][v] = ""
+    lines = ["a,b,c,d", *(",".join(row) for row in rows)]
+    path.write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory):
+    """Results by number, each a folder with a table, a proof and a result."""
+    made = {}
+
+    def learn(number):
+        if number not in made:
+            folder = tmp_path_factory.mktemp("learned")
+            write_table(number, folder / "table.csv")
+            more = ["--prior", "uniform", "--support", "0"] if number % 3 else []
+            done = run(
+                *("learn", folder / "table.csv", "--method", "exact", "--seed", 1),
+                *("--model", "a,b,c,d", "--out", folder),
+                *("--certificate", folder / "proof.json", *more),
+            )
+            assert done.exit_code == 0, done.stderr
+            made[number] = folder
+        return made[number]
+
+    return learn
+
+
+def told(folder):
+    return verify(folder, folder / "table.csv", folder / "proof.json")
+
+
+def check_mutations(learned, numbers, n_mutations, tmp_path):
+    """Try each kind of lie in turn, on one result after the other."""
+    rng, tried, at = np.random.default_rng(n_mutations), 0, 0
+    kinds = set()
+    while tried < n_mutations:
+        mutate = MUTATIONS[at % len(MUTATIONS)]
+        number = numbers[at % len(numbers)]
+        at += 1
+        files = Files(learned(number), learned(number) / "table.csv")
+        pattern = mutate(rng, files)
+        if pattern is None:
+            continue
+        files.write(tmp_path)
+        found = told(tmp_path)
+        assert found.lie is not None, (mutate.__name__, number)
+        assert re.search(pattern, found.lie), (mutate.__name__, found.lie)
+        kinds.add(mutate)
+        tried += 1
+    assert kinds == set(MUTATIONS)
+
+
+def test_true_results_are_accepted(learned):
+    for number in range(4):
+        found = told(learned(number))
+        assert (found.lie, found.unchecked) == (None, ()), number
+
+
+def test_lies_are_named(learned, tmp_path):
+    check_mutations(learned, range(3), 150, tmp_path)
+
+
+@SLOW
+def test_a_thousand_lies_are_named(learned, tmp_path):
+    check_mutations(learned, range(10), 1000, tmp_path)
+
+
+@pytest.mark.slow
+def test_a_proof_of_many_branches_is_accepted(tmp_path):
+    table = bm.load_network("asia").sample(300, seed=1)
+    bm.hide_mcar(table, 0.03, seed=1).data.write_csv(tmp_path / "table.csv")
+    done = run(
+        *("learn", tmp_path / "table.csv", "--method", "exact", "--seed", 1),
+        *("--prior", "uniform", "--support", "0", "--out", tmp_path),
+        *("--certificate", tmp_path / "proof.json"),
+    )
+    assert done.exit_code == 0, done.stderr
+    found = told(tmp_path)
+    assert found.lie is None
