@@ -9,7 +9,9 @@ import pytest
 from support.timing import ctrl_c_on_progress
 
 from bayesmend import IncompleteData, hide_mcar, learn, load_network
+from bayesmend.learning.augment import answer as answer_module
 from bayesmend.learning.augment import local as local_module
+from bayesmend.learning.support import supported_network
 from bayesmend.outcome import Certificate, Stopped
 from bayesmend.report.words import certificate, stopping
 
@@ -196,6 +198,28 @@ def test_what_is_said_after_ctrl_c_agrees(data, options):
         result = learn(data, seed=1, restarts=50, progress=progress, **options)
     assert result.stopped == "interrupt"
     assert not result.is_optimal
+    check_agreement(result, options)
+
+
+@pytest.mark.parametrize("method", ["exact", "local"])
+def test_ctrl_c_while_the_answer_is_put_together_does_not_lose_it(method, monkeypatch):
+    calls = []
+
+    def interrupted_once(*given):
+        calls.append(given)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return supported_network(*given)
+
+    monkeypatch.setattr(answer_module, "supported_network", interrupted_once)
+    options = {"method": method, "restarts": 0, "seed": 1}
+    proven = learn(asia(80, 0.02), **options)
+    assert proven.is_optimal == (method == "exact")
+    assert proven.stopped == ("nothing" if method == "exact" else "interrupt")
+    calls.clear()
+    result = learn(asia(500, 0.1), time_limit=0.5, **options)
+    assert len(calls) == 2
+    assert result.stopped == "interrupt"
     check_agreement(result, options)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from bayesmend import _core
@@ -12,6 +13,7 @@ from bayesmend.learning.result import LearnResult, Step
 from bayesmend.learning.support import ObservedRows, supported_network
 from bayesmend.network.network import Network
 from bayesmend.network.support import is_supported
+from bayesmend.outcome import Stopped
 
 __all__ = ["assemble", "note_of", "trace_of"]
 
@@ -27,7 +29,20 @@ def assemble(
     completion: Completion,
     **more: Any,
 ) -> LearnResult:
-    """Fit the network, fill the table and work out the margins."""
+    """Fit the network, fill the table and work out the margins.
+
+    Ctrl-C in the middle does not lose what was found: the answer is made once more.
+    """
+    try:
+        return _assembled(problem, dag, completion, **more)
+    except KeyboardInterrupt:
+        found = _assembled(problem, dag, completion, **more)
+    return found if found.is_optimal else replace(found, stopped=Stopped.INTERRUPT)
+
+
+def _assembled(
+    problem: PatternProblem, dag: Dag, completion: Completion, **more: Any
+) -> LearnResult:
     mender = problem.dag_mender(dag)
     margins = mender.margins(completion)
     completed = problem.completed(completion)
