@@ -54,9 +54,9 @@ __all__ = [
 EXACT_VARS = 20
 """Up to so many variables a structure is found exactly, unless told otherwise."""
 
-# What is left of a limit for the answer: so often as long as it took to find the cells to
-# decide, and seconds for each variable. Measured where each of 20,000 rows has 20 holes
-# of its own, and on 1,000 variables.
+# What is left of a limit for the answer: so often as long as it took to find the cells
+# to decide, and seconds for each variable. Measured where each of 20,000 rows has 20
+# holes of its own, and on 1,000 variables.
 _WINDING_UP, _PER_VARIABLE = 10.0, 4e-4
 
 
