@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from bayesmend._checks import got
-from bayesmend._files import PathLike, check_path, file_suffix, write_text
+from bayesmend._files import PathLike, check_path, file_suffix, is_folder, write_text
 from bayesmend._warn import warn
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError, ShortfallWarning
@@ -43,6 +44,10 @@ def check_certificate(path: PathLike | None) -> None:
         msg = (
             f"certificate must be a file ending in .json or .json.gz. {got(str(path))}"
         )
+        raise ParameterError(msg)
+    folder = Path(path).parent
+    if not is_folder(folder):
+        msg = f"there is no folder '{folder}' for the certificate. Create it first."
         raise ParameterError(msg)
 
 

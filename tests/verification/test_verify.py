@@ -9,6 +9,7 @@ from support.mutations import MUTATIONS, Files
 from support.strategies import linked_rows
 
 import bayesmend as bm
+from bayesmend.errors import ParameterError
 from bayesmend.verification import verify
 
 SLOW = pytest.mark.slow
@@ -76,6 +77,33 @@ def test_true_results_are_accepted(learned):
     for number in range(4):
         found = told(learned(number))
         assert (found.lie, found.unchecked) == (None, ()), number
+
+
+@pytest.mark.parametrize("command", [("learn", "--method", "exact"), ("structure",)])
+def test_a_proof_may_be_written_to_the_folder_of_its_result(command, tmp_path):
+    table, out = tmp_path / "table.csv", tmp_path / "new"
+    bm.load_network("asia").sample(50, seed=1).write_csv(table)
+    proof = out / "proof.json.gz"
+    call = (*command, table, "--out", out, "--certificate", proof)
+    done = run(*call)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == str(proof)
+    assert run("verify", out, table).exit_code == 0
+    for path in out.iterdir():
+        if path != proof:
+            path.unlink()
+    assert f"'{proof}' exists. Pass --force to replace it." in run(*call).stderr
+    assert run(*call, "--force").exit_code == 0
+
+
+def test_the_folder_of_a_proof_is_asked_for_before_any_work(tmp_path):
+    table, none = tmp_path / "table.csv", tmp_path / "none"
+    bm.load_network("asia").sample(50, seed=1).write_csv(table)
+    with pytest.raises(ParameterError, match=f"there is no folder '{none}'"):
+        bm.learn_structure(table, certificate=none / "proof.json")
+    done = run("structure", table, "--out", none, "--certificate", none / "proof.txt")
+    assert done.exit_code == 1
+    assert not none.exists()
 
 
 def test_lies_are_named(learned, tmp_path):

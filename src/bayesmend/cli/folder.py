@@ -6,13 +6,13 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bayesmend._files import lock_file, write_text
 from bayesmend.errors import DataError, ParameterError
 
-__all__ = ["kept_from_others", "write_folder"]
+__all__ = ["kept_from_others", "there_meanwhile", "write_folder"]
 
 
 def write_folder(
@@ -43,6 +43,21 @@ def write_folder(
     except OSError as error:
         msg = f"cannot write the files of '{out}': {error.strerror or error}."
         raise DataError(msg) from error
+
+
+@contextmanager
+def there_meanwhile(out: Path) -> Iterator[None]:
+    """Make a folder for what is written before all else; it stays if anything was."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        msg = f"cannot make the folder '{out}': {error.strerror or error}."
+        raise DataError(msg) from error
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # not empty
+            out.rmdir()
 
 
 @contextmanager

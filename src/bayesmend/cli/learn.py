@@ -180,9 +180,10 @@ def learn(
     stay on a cluster: network.bif and result.json are written, and impute fills them.
     """
     if client is not None:
-        folder.check(THERE)
+        folder.check(THERE, certificate)
     else:
-        folder.check([*OUTPUTS, *([ENSEMBLE] if method == "ensemble" else [])])
+        ensemble = [ENSEMBLE] if method == "ensemble" else []
+        folder.check([*OUTPUTS, *ensemble], certificate)
     own: dict[str, Any] = {
         "method": method,
         "support": support,
@@ -234,8 +235,10 @@ def learn(
         print_json(facts)
     else:
         names = [name for name in (*OUTPUTS, ENSEMBLE) if name in files]
-        written = "\n".join(str(folder.out / name) for name in names)
-        say(f"{summarise(result)}\n{written}")
+        written = [str(folder.out / name) for name in names]
+        if result.certificate_file is not None:
+            written.append(result.certificate_file)
+        say("\n".join([summarise(result), *written]))
     if open_report and client is None:
         _show(folder.out / "report.html")
     if result.stopped is Stopped.INTERRUPT:

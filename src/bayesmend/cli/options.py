@@ -22,7 +22,7 @@ import typer
 
 from bayesmend._files import file_suffix
 from bayesmend.cli.declare import Debug, flag, option, repeated
-from bayesmend.cli.folder import kept_from_others, write_folder
+from bayesmend.cli.folder import kept_from_others, there_meanwhile, write_folder
 from bayesmend.cli.terminal import (
     COLUMN_OPTIONS,
     STREAM,
@@ -449,13 +449,20 @@ class Folder:
     json: Json = False
     force: Force = False
 
-    def check(self, names: Iterable[str]) -> None:
-        """Refuse, before any work, what cannot or must not be written."""
+    def check(self, names: Iterable[str], proof: str | None = None) -> None:
+        """Refuse, before any work, what cannot or must not be written.
+
+        `proof` is a file that is written on the way, perhaps to this folder.
+        """
         if self.out.exists() and not self.out.is_dir():
             message = f"'{self.out}' is a file. Name a folder with --out."
             raise ParameterError(message)
         hold(kept_from_others(self.out))
         self._check_files(names)
+        if proof is not None:
+            if Path(proof).parent.resolve() == self.out.resolve():
+                hold(there_meanwhile(self.out))
+            check_outputs([Path(proof)], force=self.force)
 
     def write(
         self,

@@ -51,7 +51,7 @@ def structure(
     Writes network.bif and result.json. Ctrl-C and --time-limit end the search; the
     best network so far is written. After Ctrl-C the exit code is 130.
     """
-    folder.check(_OUTPUTS)
+    folder.check(_OUTPUTS, certificate)
     arguments = search.arguments()
     data = reading.table()
     own: dict[str, Any] = {"solver": solver, "gap": gap, "certificate": certificate}
@@ -93,4 +93,5 @@ def _summary(result: StructureResult, outputs: list[Path]) -> str:
         lines[-1] += f", stopped by the {result.stopped.words}"
     told = (ess_in_words(result.detail), others_in_words(result.detail))
     lines += [words for words in told if words is not None]
-    return "\n".join([*lines, *map(str, outputs)])
+    proofs = [] if result.certificate_file is None else [result.certificate_file]
+    return "\n".join([*lines, *map(str, outputs), *proofs])
