@@ -329,8 +329,12 @@ def test_a_time_limit_is_that_of_each_call(tmp_path):
     found = bootstrapped(tmp_path, n=300, time_limit=0.15)
     assert found.stopped is bm.Stopped.TIME
     assert found.seconds >= 0.15
-    more = bootstrapped(tmp_path, n=300, time_limit=0.15)
-    assert len(more.structures) > len(found.structures) > 3
+    assert len(found.structures) > 3
+    for _ in range(20):  # each may be over before a sample is done
+        more = bootstrapped(tmp_path, n=300, time_limit=0.15)
+        if len(more.structures) > len(found.structures):
+            break
+    assert len(more.structures) > len(found.structures)
     assert more.structures[: len(found.structures)] == found.structures
 
 
