@@ -63,7 +63,9 @@ def test_rows_match_the_twin(network, seed):
     assert cells.T.tolist() == expected
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(k, marks=pytest.mark.slow) for k in (2, 3))]
+)
 def test_joint_frequencies_of_asia_pass_a_chi_square_test(seed):
     network = load_network("asia")
     n_rows = 200_000
