@@ -12,6 +12,7 @@
 #include "core/augment/exact.hpp"
 #include "core/augment/local.hpp"
 #include "core/augment/patternclimb.hpp"
+#include "core/augment/pricing.hpp"
 #include "core/augment/problem.hpp"
 #include "core/augment/record.hpp"
 
@@ -34,6 +35,16 @@ std::vector<Completion> rows_of(const ByteTable& starts) {
     rows.emplace_back(starts.data() + s * starts.shape(1),
                       starts.data() + (s + 1) * starts.shape(1));
   return rows;
+}
+
+Prices prices_of(const AugmentProblem& problem, const In<double, 3>& given) {
+  Prices prices(problem);
+  for (std::size_t child = 0; child < given.shape(0); ++child)
+    for (std::size_t cell = 0; cell < given.shape(1); ++cell)
+      for (std::size_t v = 0; v < problem.cells()[cell].card; ++v)
+        prices.at(child, cell, v) = given(child, cell, v);
+  prices.settle();
+  return prices;
 }
 
 // A child and its parents.
@@ -110,6 +121,7 @@ class Augmenter {
   }
 
   std::size_t n_families() const { return problem_.families().size(); }
+  const AugmentProblem& problem() const { return problem_; }
 
   FamilyView family(std::size_t number) const {
     const auto members = problem_.members(at(number));
@@ -121,7 +133,7 @@ class Augmenter {
                                std::size_t max_entries) const {
     const auto& family = at(number);
     const Completion cells = copy_of(fixed);
-    const Prices all_prices = prices_of(prices);
+    const Prices all_prices = prices_of(problem_, prices);
     const FamilyPrices own_prices(problem_, all_prices, family);
     FamilyBound merged, built, root, restricted;
     FamilyBound::Scratch scratch;
@@ -151,19 +163,75 @@ class Augmenter {
     return problem_.families()[number];
   }
 
-  Prices prices_of(const In<double, 3>& given) const {
-    Prices prices(problem_);
-    for (std::size_t child = 0; child < given.shape(0); ++child)
-      for (std::size_t cell = 0; cell < given.shape(1); ++cell)
-        for (std::size_t v = 0; v < problem_.cells()[cell].card; ++v)
-          prices.at(child, cell, v) = given(child, cell, v);
-    prices.settle();
-    return prices;
-  }
-
   ByteTable columns_;
   Ints card_;
   AugmentProblem problem_;
+};
+
+// Tables of some families, with their parents as rows of numbers.
+class PricedFamilies {
+ public:
+  PricedFamilies(const Augmenter& augmenter, const Ints& families, const Bytes& fixed,
+                 std::size_t max_entries, std::size_t n_threads)
+      : problem_(augmenter.problem()), n_threads_(n_threads) {
+    const auto numbers = view(families);
+    const WholeCall call;
+    {
+      nb::gil_scoped_release nogil;
+      tables_.emplace(problem_, std::vector<std::uint32_t>(numbers.begin(), numbers.end()),
+                      copy_of(fixed), max_entries, n_threads, call.stop());
+    }
+    call.raise_if_stopped();
+  }
+
+  std::vector<double> maxima(const In<double, 3>& prices) const {
+    const Prices own = prices_of(problem_, prices);
+    return run_whole([&](const Stop& stop) { return tables_->maxima(own, n_threads_, stop); });
+  }
+  SharedChoices choose(const In<std::int64_t, 1>& positions, const In<double, 1>& shares,
+                       const In<double, 3>& prices) const {
+    const auto places = view(positions);
+    return tables_->choose(std::vector<std::size_t>(places.begin(), places.end()), view(shares),
+                           prices_of(problem_, prices));
+  }
+  std::vector<std::uint8_t> values_left(const In<double, 1>& slack,
+                                        const In<double, 3>& prices) const {
+    return tables_->values_left(view(slack), prices_of(problem_, prices));
+  }
+  std::vector<double> scores(const Bytes& completion) const {
+    return tables_->scores(copy_of(completion));
+  }
+  std::vector<std::size_t> dominators(const In<double, 1>& values) const {
+    return tables_->dominators(view(values));
+  }
+  double n_entries() const { return tables_->n_entries(); }
+  std::vector<std::int32_t> children() const {
+    std::vector<std::int32_t> children;
+    for (const auto f : tables_->families())
+      children.push_back(static_cast<std::int32_t>(problem_.families()[f].child));
+    return children;
+  }
+  // One after the other.
+  std::vector<std::int32_t> parents() const {
+    std::vector<std::int32_t> parents;
+    for (const auto f : tables_->families()) {
+      const auto members = problem_.members(problem_.families()[f]);
+      parents.insert(parents.end(), members.begin(), members.end() - 1);
+    }
+    return parents;
+  }
+  std::vector<std::int64_t> parent_offsets() const {
+    std::vector<std::int64_t> offsets{0};
+    for (const auto f : tables_->families())
+      offsets.push_back(offsets.back() +
+                        static_cast<std::int64_t>(problem_.families()[f].n_members) - 1);
+    return offsets;
+  }
+
+ private:
+  const AugmentProblem& problem_;
+  std::size_t n_threads_;
+  std::optional<FamilyTables> tables_;
 };
 
 // A completion and how the search for it ended.
@@ -269,6 +337,8 @@ void bind_results(nb::module_& m) {
       .def_ro("work", &ExactResult::work)
       .def_ro("n_families", &ExactResult::n_families)
       .def_ro("n_alive", &ExactResult::n_alive)
+      .def_prop_ro("root_families", signed_array_of(&ExactResult::root_families))
+      .def_prop_ro("root_prices", array_of(&ExactResult::root_prices))
       .def_ro("proof", &ExactResult::proof)
       .def_ro("proven", &ExactResult::proven)
       .def_ro("record_bytes", &ExactResult::record_bytes);
@@ -303,6 +373,49 @@ void bind_bounds(nb::module_& m) {
       .def_ro("is_exact", &FamilyBoundView::is_exact)
       .def_ro("choices", &FamilyBoundView::choices)
       .def_ro("losses", &FamilyBoundView::losses);
+}
+
+void bind_pricing(nb::module_& m) {
+  nb::class_<SharedChoices>(m, "SharedChoices",
+                            "What families choose for the cells, by cell and value.")
+      .def_prop_ro("copies", array_of(&SharedChoices::copies))
+      .def_prop_ro("owners", array_of(&SharedChoices::owners))
+      .def_prop_ro("losses", array_of(&SharedChoices::losses));
+  nb::class_<PricedFamilies>(m, "PricedFamilies",
+                             "Families with some cells decided, and what they are worth.")
+      .def(nb::init<const Augmenter&, const Ints&, const Bytes&, std::size_t, std::size_t>(),
+           "augmenter"_a, "families"_a.noconvert(), "fixed"_a.noconvert(), "max_entries"_a,
+           "n_threads"_a, nb::keep_alive<1, 2>())
+      .def(
+          "maxima",
+          [](const PricedFamilies& self, const In<double, 3>& prices) {
+            return own(self.maxima(prices));
+          },
+          "prices"_a.noconvert())
+      .def("choose", &PricedFamilies::choose, "positions"_a.noconvert(), "shares"_a.noconvert(),
+           "prices"_a.noconvert())
+      .def(
+          "values_left",
+          [](const PricedFamilies& self, const In<double, 1>& slack, const In<double, 3>& prices) {
+            return own(self.values_left(slack, prices));
+          },
+          "slack"_a.noconvert(), "prices"_a.noconvert())
+      .def(
+          "scores",
+          [](const PricedFamilies& self, const Bytes& completion) {
+            return own(self.scores(completion));
+          },
+          "completion"_a.noconvert())
+      .def(
+          "dominators",
+          [](const PricedFamilies& self, const In<double, 1>& values) {
+            return own_signed(self.dominators(values));
+          },
+          "values"_a.noconvert())
+      .def("n_entries", &PricedFamilies::n_entries)
+      .def("children", [](const PricedFamilies& self) { return own(self.children()); })
+      .def("parents", [](const PricedFamilies& self) { return own(self.parents()); })
+      .def("parent_offsets", [](const PricedFamilies& self) { return own(self.parent_offsets()); });
 }
 
 void bind_options(nb::module_& m) {
@@ -365,6 +478,7 @@ void bind_augment(nb::module_& m) {
       .def("family", &Augmenter::family, "number"_a)
       .def("family_bound", &Augmenter::family_bound, "number"_a, "fixed"_a.noconvert(),
            "prices"_a.noconvert(), "max_entries"_a);
+  bind_pricing(m);
 }
 
 }  // namespace bayesmend::bind

@@ -6,7 +6,7 @@ from support import oracle
 from support.pairs import pair_score
 from support.strategies import holed_table, random_holes
 
-from bayesmend import learn_exact
+from bayesmend import IncompleteData, learn_exact
 from bayesmend.graph.constraints import Constraints
 from bayesmend.score import Score
 
@@ -114,3 +114,29 @@ def check_constrained(instance):
     best = instance.best(allowed=allowed, choices=rules.choices.tolist())
     check_optimal(instance, result, best, constraints)
     assert rules.holds(result.dag)
+
+
+def wide(n_vars=24, n_rows=120, n_holes=30, seed=0):
+    """Variables that copy earlier ones with noise, and cells hidden at random."""
+    rng = np.random.default_rng(seed)
+    codes = np.zeros((n_rows, n_vars), np.uint8)
+    for v in range(n_vars):
+        noise = rng.integers(0, 2, n_rows)
+        copied = codes[:, rng.integers(v)] if v else noise
+        codes[:, v] = np.where(rng.random(n_rows) < 0.25, noise, copied)
+    holes = rng.choice(codes.size, n_holes, replace=False)
+    codes.flat[holes] = 255
+    return IncompleteData.from_codes(
+        codes,
+        names=[f"v{v}" for v in range(n_vars)],
+        states=[("no", "yes")] * n_vars,
+    )
+
+
+def check_pair(data, result, constraints=None):
+    seen = ~data.missing_mask
+    assert (result.completed.codes[seen] == data.codes[seen]).all()
+    rule = Score("bdeu")
+    again = pair_score(data, result.dag, result.completed, rule, constraints)
+    assert result.score == pytest.approx(again, abs=1e-6)
+    assert result.bound >= result.score

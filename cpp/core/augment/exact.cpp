@@ -148,6 +148,12 @@ class Worker {
     return std::move(outcome_);
   }
 
+  // Of the node expanded last: what is alive, and the best prices.
+  void tell_root(ExactResult& result) const {
+    const auto values = prices_.values();
+    result.root_families = alive_;
+    result.root_prices.assign(values.begin(), values.end());
+  }
   std::shared_ptr<const ClusterPrices> clusters() const { return engine_->prices(); }
   // Since it was last asked or a node was expanded.
   double take_work() { return std::exchange(outcome_.work, 0.0); }
@@ -853,6 +859,7 @@ class Search {
       }
     }
     if (is_root) result_.priced_root_bound = std::max(outcomes[0].bound, closed_bound());
+    if (is_root && options_.is_relaxed) workers_[0]->tell_root(result_);
     if (progress_ != nullptr) progress_->note(result_.best.score);
   }
 
@@ -961,6 +968,8 @@ class Search {
     out.put(result_.work);
     out.put(result_.n_families);
     out.put(result_.n_alive);
+    out.put(result_.root_families);
+    out.put(result_.root_prices);
   }
 
   void load_result(StateReader& in) {
@@ -975,6 +984,10 @@ class Search {
     result_.work = in.get<double>();
     result_.n_families = in.get<std::size_t>();
     result_.n_alive = in.get<std::size_t>();
+    result_.root_families = in.get_all_below<std::uint32_t>(problem_.families().size());
+    result_.root_prices = in.get_all<double>();
+    StateReader::require(result_.root_prices.empty() ||
+                         result_.root_prices.size() == Prices(problem_).values().size());
   }
 
   std::vector<std::uint8_t> marked(const std::vector<std::uint32_t>& families) const {

@@ -43,6 +43,9 @@ struct ExactResult : SearchResult {
   // each, and the same number for any threads and any machine.
   double work = 0.0;
   std::size_t n_families = 0, n_alive = 0;  // before and after elimination at the root
+  // Of the root of a relaxed search: families that may be part of something better, and prices.
+  std::vector<std::uint32_t> root_families;
+  std::vector<double> root_prices;  // by child, cell and value
   // That nothing scores above `proven`, where that was asked for; empty where it would have taken
   // more bytes than allowed.
   std::vector<ProofNode> proof;

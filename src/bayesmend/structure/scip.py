@@ -37,7 +37,7 @@ from bayesmend.outcome import Stopped
 from bayesmend.structure.branching import ArcBranching
 from bayesmend.structure.problem import Problem
 
-__all__ = ["Minimum", "minimise"]
+__all__ = ["Minimum", "Relaxation", "minimise", "relax"]
 
 # Per round, or as many as there are variables: more slow the linear programme down than
 # they tighten it.
@@ -101,6 +101,7 @@ class Limits:
     nodes: int | None
     patience: int | None = None  # rounds before slow progress ends it
     is_inner: bool = False  # whether it serves another search
+    cutoff: float | None = None  # a loss from which on a choice is of no use
 
     def remaining(self) -> float:
         """Return the seconds left, never negative."""
@@ -140,6 +141,45 @@ def minimise(
     elif handler.has_stalled and outcome.stopped is Stopped.INTERRUPT:
         outcome.stopped, outcome.has_stalled = Stopped.NOTHING, True
     return outcome
+
+
+@dataclass(slots=True)
+class Relaxation:
+    """What is known of all acyclic choices that lose less than a cutoff."""
+
+    loss_bound: float  # none of them loses less
+    through: NDArray[np.float64]  # nor one with this candidate less than this
+    weights: NDArray[np.float64]  # the solution of the last linear programme
+    chosen: NDArray[np.int32]  # a choice near it, or the best one
+    is_settled: bool  # whether that is the best one
+    stopped: Stopped
+    n_rounds: int
+
+
+def relax(
+    problem: Problem, incumbent: NDArray[np.int32], limits: Limits, *, seed: int
+) -> Relaxation:
+    """Bound the least loss of an acyclic choice, and that with each candidate.
+
+    A choice is looked for among those that lose less than ``limits.cutoff`` only. With
+    one node it is the linear programme with its cuts that bounds.
+    """
+    assert limits.cutoff is not None
+    handler = _Through(problem, incumbent, limits, None)
+    with _interrupts(handler):
+        outcome = _solve(handler, limits, seed)
+    stopped = Stopped.INTERRUPT if handler.is_interrupted else outcome.stopped
+    loss_bound = max(outcome.loss_bound, handler.bound)
+    is_settled = stopped is Stopped.NOTHING and outcome.loss_bound < limits.cutoff
+    return Relaxation(
+        loss_bound,
+        np.maximum(handler.through, loss_bound),
+        handler.latest,
+        outcome.chosen,
+        is_settled,
+        stopped,
+        handler.n_rounds,
+    )
 
 
 def _solve(handler: Acyclicity, limits: Limits, seed: int) -> Minimum:
@@ -285,11 +325,14 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
         cuts = self._clusters(weights, 1, must_find=True)
         return SCIP_RESULT.INFEASIBLE if len(cuts.misses) else SCIP_RESULT.FEASIBLE
 
-    def _lp_weights(self) -> NDArray[np.float64]:
+    def _lp_columns(self) -> list[Any]:
         if not self.transformed:
             transform = self.model.getTransformedVar
             self.transformed = [transform(column) for column in self.columns]
-        return np.array([column.getLPSol() for column in self.transformed])
+        return self.transformed
+
+    def _lp_weights(self) -> NDArray[np.float64]:
+        return np.array([column.getLPSol() for column in self._lp_columns()])
 
     def _weights_of(self, solution: Any) -> NDArray[np.float64]:
         value = self.model.getSolVal
@@ -393,6 +436,46 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
             self.report(self.best_loss, _finite_bound(self.model))
 
 
+class _Through(Acyclicity):
+    """Remembers what linear programmes at the root say of each candidate.
+
+    As long as SCIP knows no choice, it drops nothing that loses less than the cutoff.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        incumbent: NDArray[np.int32],
+        limits: Limits,
+        report: Callable[[float, float], None] | None,
+    ) -> None:
+        super().__init__(problem, incumbent, limits, report)
+        self.next_inner = 0
+        self.is_told = False  # whether SCIP knows the best choice
+        self.bound = 0.0
+        self.through = problem.losses.copy()
+        self.latest = self.centre.copy()
+
+    def _separate(self) -> Any:
+        if self.model.getDepth() == 0:
+            loss = self.model.getLPObjVal()
+            costs = [self.model.getVarRedcost(x) for x in self._lp_columns()]
+            self.bound = max(self.bound, loss)
+            np.maximum(self.through, loss + np.array(costs), out=self.through)
+            self.latest = self._lp_weights()
+        elif not self.is_told:
+            self.is_told = True
+            best, self.best_loss = self.best, np.inf
+            super()._offer(best)
+        return super()._separate()
+
+    def _offer(self, chosen: NDArray[np.int32]) -> None:
+        if self.model.getDepth() > 0:
+            super()._offer(chosen)
+        elif (loss := self.problem.loss_of(chosen)) < self.best_loss:
+            self.best, self.best_loss = chosen, loss
+
+
 def _build(model: Model, handler: Acyclicity, limits: Limits) -> None:
     """Create variables and rows, and hand over the incumbent."""
     problem = handler.problem
@@ -428,6 +511,9 @@ def _build(model: Model, handler: Acyclicity, limits: Limits) -> None:
         maxdepth=-1,
         maxbounddist=1.0,
     )
+    if limits.cutoff is not None:
+        model.setObjlimit(limits.cutoff)
+        return
     solution = model.createSol()
     for candidate in handler.best.tolist():
         model.setSolVal(solution, handler.columns[candidate], 1.0)
@@ -463,6 +549,8 @@ _STOPPED = {
 
 def _outcome(model: Model, handler: Acyclicity, limits: Limits) -> Minimum:
     status = model.getStatus()
+    if status == "infeasible" and limits.cutoff is not None:
+        return Minimum(handler.best, limits.cutoff, Stopped.NOTHING)
     if status not in _STOPPED:
         msg = f"SCIP stopped with the unexpected status {status!r}."
         raise RuntimeError(msg)

@@ -5,18 +5,22 @@ import json
 import sys
 from functools import partial
 
-import numpy as np
 import pytest
-from support.instances import TOLERANCE, Instance, check_constrained, check_optimal
-from support.pairs import pair_score
+from support.instances import (
+    TOLERANCE,
+    Instance,
+    check_constrained,
+    check_optimal,
+    check_pair,
+    wide,
+)
 from support.timing import ctrl_c_on_progress, within
 
-from bayesmend import IncompleteData, _core, learn_exact
+from bayesmend import _core, learn_exact
 from bayesmend.errors import ParameterError, ShortfallWarning
 from bayesmend.graph import Constraints
 from bayesmend.learning.augment import exact
 from bayesmend.learning.augment.problem import PatternProblem
-from bayesmend.score import Score
 
 SLOW = pytest.mark.slow
 
@@ -25,32 +29,6 @@ SLOW = pytest.mark.slow
 def relaxed(monkeypatch):
     """Take the relaxation however few variables there are."""
     monkeypatch.setattr(exact, "MOST_SUBSET_VARS", 0)
-
-
-def wide(n_vars=24, n_rows=120, n_holes=30, seed=0):
-    """Variables that copy earlier ones with noise, and cells hidden at random."""
-    rng = np.random.default_rng(seed)
-    codes = np.zeros((n_rows, n_vars), np.uint8)
-    for v in range(n_vars):
-        noise = rng.integers(0, 2, n_rows)
-        copied = codes[:, rng.integers(v)] if v else noise
-        codes[:, v] = np.where(rng.random(n_rows) < 0.25, noise, copied)
-    holes = rng.choice(codes.size, n_holes, replace=False)
-    codes.flat[holes] = 255
-    return IncompleteData.from_codes(
-        codes,
-        names=[f"v{v}" for v in range(n_vars)],
-        states=[("no", "yes")] * n_vars,
-    )
-
-
-def check_pair(data, result, constraints=None):
-    seen = ~data.missing_mask
-    assert (result.completed.codes[seen] == data.codes[seen]).all()
-    rule = Score("bdeu")
-    again = pair_score(data, result.dag, result.completed, rule, constraints)
-    assert result.score == pytest.approx(again, abs=1e-6)
-    assert result.bound >= result.score
 
 
 # The same answers as by the dynamic programme, where that can be had.

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final, Unpack
+from functools import partial
+from importlib.util import find_spec
+from typing import Any, Final, Self, Unpack
 
 import numpy as np
 
 from bayesmend import _core
-from bayesmend._checkpoint import Checkpoint, opened
+from bayesmend._checkpoint import Checkpoint, Search, opened
 from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Clock, Progress, available_memory
 from bayesmend._entrance import entrance
@@ -27,6 +31,7 @@ from bayesmend.learning.augment.local import (
 )
 from bayesmend.learning.augment.mechanism import explain
 from bayesmend.learning.augment.problem import PatternProblem, check_tables
+from bayesmend.learning.augment.programme import Limits, Programmes
 from bayesmend.learning.augment.proof import record_bytes, write_joint_proof
 from bayesmend.learning.augment.starts import first_start, list_starts, usual_starts
 from bayesmend.learning.mechanism.given import MechanismLike
@@ -45,6 +50,8 @@ MOST_SUBSET_VARS: Final = 22
 
 MOST_VARS: Final = 60
 """Up to so many variables a bound is tried."""
+
+_LONG: Final = 1e9  # seconds: never
 
 _WIDE_RESTARTS = 2  # a climb takes seconds there, and few of them lead anywhere
 
@@ -202,20 +209,46 @@ def learn_exact(
         except TimeoutError:
             found = search.hurried(starts, at.generator)
             return explained.told(_without_bound(found, certificate))
-        how = _core.ExactOptions(
+        how = partial(
+            _core.ExactOptions,
             locality=locality,
             gap=max(gap, TOLERANCE),
-            max_nodes=node_limit or 0,
             max_work=work_limit or 0.0,
-            max_bytes=0.5 * min(available_memory(), 1e15),
+            max_bytes=(most_bytes := 0.5 * min(available_memory(), 1e15)),
             n_threads=threads,
             max_record_bytes=0.0 if is_relaxed else record_bytes(certificate),
             is_relaxed=is_relaxed,
         )
         report = clock.reporter(progress, "branch and bound")
+        solve = partial(augmenter.solve, starts, report=report)
+        held, programmes = _Held(), None
+        # SCIP keeps no proof for others to check.
+        is_first = is_relaxed and certificate is None and _has_scip()
         with kept.search("tree", starts) as state:
-            answer = augmenter.solve(starts, how, clock.left or 0.0, report, state)
-    found = _result(problem, answer, locality, clock)
+            answer = solve(
+                options=how(max_nodes=1 if is_first else node_limit or 0),
+                seconds=clock.left or 0.0,
+                kept=held.beside(state),
+            )
+        if is_first and Stopped(answer.stopped.name) is Stopped.NODES:
+            limits = Limits(
+                max(gap, TOLERANCE),
+                node_limit or math.inf,
+                work_limit or math.inf,
+                most_bytes,
+            )
+            programmes = Programmes(
+                problem, augmenter, answer, limits, clock=clock, n_threads=threads
+            )
+            programmes.run(kept.state("programmes", starts), report)
+            if programmes.stopped is None:
+                with kept.search("tree", starts) as state:
+                    answer = solve(
+                        options=how(max_nodes=node_limit or 0),
+                        seconds=clock.left or 0.0,
+                        kept=held.beside(state),
+                    )
+    found = _result(problem, answer, locality, clock, programmes)
     if certificate is not None:
         written = write_joint_proof(certificate, problem, answer, is_relaxed=is_relaxed)
         found = replace(found, certificate_file=written)
@@ -246,35 +279,85 @@ def _without_bound(found: LearnResult, certificate: PathLike | None) -> LearnRes
     return replace(found, method="exact", certificate_file=written)
 
 
+def _has_scip() -> bool:
+    return find_spec("pyscipopt") is not None
+
+
+class _Held:
+    """The state of a search for its second call, beside where else it is kept."""
+
+    def __init__(self) -> None:
+        self.state: Search | None = None
+        self.latest: bytes | None = None
+
+    def beside(self, state: Search | None) -> Self:
+        """Keep it there, too, and begin with what is there unless it has gone on."""
+        self.state = state
+        if self.latest is None and state is not None:
+            self.latest = state.load()
+        return self
+
+    def load(self) -> bytes | None:
+        """Return the latest state."""
+        return self.latest
+
+    def save(self, content: bytes) -> None:
+        """Keep a state in place of the last one."""
+        self.latest = content
+        if self.state is not None:
+            self.state.save(content)
+
+    def wait(self) -> float:
+        """Return after how many seconds a state is worth writing again."""
+        return _LONG if self.state is None else self.state.wait()
+
+
 def _result(
-    problem: PatternProblem, answer: _core.ExactResult, locality: int, clock: Clock
+    problem: PatternProblem,
+    answer: _core.ExactResult,
+    locality: int,
+    clock: Clock,
+    programmes: Programmes | None = None,
 ) -> LearnResult:
+    trace = trace_of(answer.trace)
+    score, bound, priced = answer.score, answer.bound, answer.priced_root_bound
+    parents: Sequence[Sequence[int]] = answer.parents
+    completion = answer.completion
+    n_nodes, work, stopped = answer.n_nodes, answer.work, Stopped(answer.stopped.name)
+    if programmes is not None:
+        bound = max(score, min(bound, programmes.bound))
+        priced = min(priced, programmes.root_bound)
+        if programmes.stopped is not None:
+            best = programmes.best
+            score, parents = best.score, best.parents
+            completion = best.completion
+            n_nodes, work = programmes.n_nodes, programmes.work
+            stopped = programmes.stopped
+            trace = (*trace, *programmes.trace)
     detail = {
-        "nodes": answer.n_nodes,
-        "work": answer.work,
+        "nodes": n_nodes,
+        "work": work,
         "cells": problem.n_cells,
         "patterns": len(problem.weight),
         "families": answer.n_families,
         "families_left_at_root": answer.n_alive,
         "first_score": answer.start_score,
         "root_bound": _finite(answer.root_bound),
-        "priced_root_bound": _finite(answer.priced_root_bound),
+        "priced_root_bound": _finite(priced),
         **note_of(problem),
     }
     # The pair of the local search is certified as long as nothing better was found.
-    is_local = (
-        answer.start_is_certified and answer.score <= answer.start_score + TOLERANCE
-    )
+    is_local = answer.start_is_certified and score <= answer.start_score + TOLERANCE
     return assemble(
         problem,
-        problem.dag(answer.parents),
-        answer.completion,
-        bound=answer.bound,
-        certificate=Certificate.of(answer.score, answer.bound, is_local=is_local),
+        problem.dag(parents),
+        completion,
+        bound=bound,
+        certificate=Certificate.of(score, bound, is_local=is_local),
         locality=locality if is_local else None,
-        stopped=Stopped(answer.stopped.name),
+        stopped=stopped,
         method="exact",
-        trace=trace_of(answer.trace),
+        trace=trace,
         seconds=clock.seconds,
         detail=detail,
     )
