@@ -5,15 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from bayesmend._packages import require
 from bayesmend.errors import BayesmendError, ClusterError, ParameterError
 
-__all__ = ["Lent", "Link", "handed_on", "linked"]
+__all__ = ["Lent", "Link", "at_hand", "handed_on", "lend", "linked"]
 
 _ADDRESS = re.compile(r"[a-z]+://.")
 _FAN_IN = 8  # answers that a worker adds up before they travel on
+
+
+_at_hand: ContextVar[Link | None] = ContextVar("at_hand", default=None)
+
+
+@contextmanager
+def lend(link: Link | None) -> Iterator[None]:
+    """Have the steps of a call that a cluster makes shorter done there."""
+    before = _at_hand.set(link)
+    try:
+        yield
+    finally:
+        _at_hand.reset(before)
+
+
+def at_hand() -> Link | None:
+    """Return the cluster that was lent, if there is one."""
+    return _at_hand.get()
 
 
 class Lent(NamedTuple):

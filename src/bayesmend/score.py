@@ -408,6 +408,11 @@ class FamilyScorer:
         )
         return scorer
 
+    @property
+    def is_portable(self) -> bool:
+        """Whether it can be copied to another process."""
+        return self._again is not None
+
     def __reduce__(self) -> tuple[Callable[[], FamilyScorer], tuple[()]]:
         if self._again is None:
             msg = "a scorer of expected counts cannot be copied. Make it anew."

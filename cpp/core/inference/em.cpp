@@ -11,6 +11,8 @@ namespace {
 // threads, are then added in order.
 constexpr std::size_t kParts = 16;
 constexpr std::size_t kFewInstances = 256;
+// Where all parts together have more numbers, only as many are held as there are threads.
+constexpr std::size_t kManyNumbers = std::size_t{1} << 18;
 constexpr auto kPollInterval = std::chrono::milliseconds(20);
 
 struct Part : InstanceBeliefs {
@@ -45,21 +47,28 @@ Expectation expect(const Holes& holes, std::span<const double> cpts, std::size_t
                    const Stop& stop) {
   const auto& instances = holes.instances();
   const std::size_t n_parts = instances.size() > kFewInstances ? kParts : 1;
-  std::vector<Part> parts(n_parts);
+  const std::size_t n_held = n_parts * cpts.size() <= kManyNumbers
+                                 ? n_parts
+                                 : std::min(n_parts, resolve_threads(n_threads));
+  std::vector<Part> parts(n_held);
   Expectation result;
-  result.stopped = !parallel_for(n_parts, n_threads, stop, [&](std::size_t p, std::size_t) {
-    parts[p].counts.assign(cpts.size(), 0.0);
-    const std::size_t end = instances.size() * (p + 1) / n_parts;
-    for (std::size_t i = instances.size() * p / n_parts; i < end; ++i)
-      parts[p].add(holes, instances[i], cpts);
-  });
-  if (result.stopped) return result;
   result.counts = holes.observed_counts();
   for (std::size_t e = 0; e < cpts.size(); ++e)
     if (result.counts[e] > 0.0) result.log_likelihood += result.counts[e] * std::log(cpts[e]);
-  for (const auto& part : parts) {
-    result.log_likelihood += part.log_likelihood;
-    for (std::size_t e = 0; e < cpts.size(); ++e) result.counts[e] += part.counts[e];
+  for (std::size_t first = 0; first < n_parts; first += n_held) {
+    const std::size_t n_now = std::min(n_held, n_parts - first);
+    result.stopped = !parallel_for(n_now, n_threads, stop, [&](std::size_t k, std::size_t) {
+      const std::size_t p = first + k, end = instances.size() * (p + 1) / n_parts;
+      parts[k].counts.assign(cpts.size(), 0.0);
+      parts[k].log_likelihood = 0.0;
+      for (std::size_t i = instances.size() * p / n_parts; i < end; ++i)
+        parts[k].add(holes, instances[i], cpts);
+    });
+    if (result.stopped) return result;
+    for (std::size_t k = 0; k < n_now; ++k) {
+      result.log_likelihood += parts[k].log_likelihood;
+      for (std::size_t e = 0; e < cpts.size(); ++e) result.counts[e] += parts[k].counts[e];
+    }
   }
   return result;
 }

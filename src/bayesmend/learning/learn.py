@@ -21,7 +21,7 @@ from bayesmend._checks import (
 from bayesmend._clock import Clock, Progress, limited_calls
 from bayesmend._entrance import entrance
 from bayesmend._files import PathLike
-from bayesmend._link import linked
+from bayesmend._link import lend, linked
 from bayesmend._progress import told
 from bayesmend._spelling import spell
 from bayesmend.data.reading import Reading, ReadingOptions
@@ -35,6 +35,7 @@ from bayesmend.learning.augment.local import EXACT_VARS, learn_local
 from bayesmend.learning.augment.problem import MOST_ROWS
 from bayesmend.learning.cluster.learn import (
     bring_here,
+    is_large,
     is_long,
     learn_there,
     without_rows,
@@ -176,8 +177,10 @@ def learn(
     client : dask.distributed.Client or str, optional
         A cluster, or the address of its scheduler. The rows are read, and stay, on its
         workers. With ``em`` those of a long table are counted there, to the same
-        network, to the last bit, as in memory, and ``auto`` is ``em``; for any other
-        method, and for tables that are short or complete, the coded rows come here.
+        network, to the last bit, as in memory; ``auto`` does so beyond 100,000,000
+        cells. For any other method, and for tables that are short or complete, the
+        coded rows come here, and the answer is that of one machine; where parent sets
+        are too many to score them all, workers score those of some variables each.
         ``completed`` has no rows then.
     {progress}
     {reading}
@@ -391,7 +394,8 @@ def _learn_on_cluster(
         if not counting.n_rows:
             msg = "the table has no rows to learn from."
             raise DataError(msg)
-        if is_plain and is_long(counting, max_memory):
+        stays = is_long(counting, max_memory) and (method == "em" or is_large(counting))
+        if is_plain and stays:
             found = learn_there(
                 counting,
                 is_auto=method == "auto",
@@ -401,14 +405,17 @@ def _learn_on_cluster(
             )
             if method == "em":
                 return found
+            n_rows = quantity(counting.n_rows, "row")
             return replace(
-                found, chosen="em: the rows of a long table are counted on the cluster"
+                found, chosen=f"em: {n_rows} stay on the cluster, and are counted there"
             )
         table = bring_here(counting)
         limit = others["time_limit"]
         if limit is not None:
             others = {**others, "time_limit": clock.left}
-        return without_rows(learn(table, **common, **others), counting)
+        with lend(link):
+            found = learn(table, **common, **others)
+        return without_rows(found, counting)
 
 
 # The methods that an option is for; `auto` may come to use any of them.

@@ -6,6 +6,10 @@ does not can be replaced by the subset in any DAG without loss.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
 from math import comb
 from typing import Any, Literal, Unpack, get_args
 
@@ -15,6 +19,8 @@ from bayesmend import _core
 from bayesmend._checks import check_choice, check_goes_with, check_integer
 from bayesmend._clock import check_time_limit
 from bayesmend._entrance import entrance
+from bayesmend._link import Link, at_hand, handed_on, lend, linked
+from bayesmend._rows import offsets_of
 from bayesmend.data.reading import Reading
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
@@ -36,6 +42,9 @@ Search = Literal["auto", "all", "promising"]
 # Up to about this much work every set is scored; beyond, the most promising ones.
 _EXHAUSTIVE_SECONDS = 20.0
 _MAX_SETS = 5000
+# Less work than that is done before the table has come to the workers of a cluster.
+_SECONDS_FOR_CLUSTER = 1.0
+_BLOCKS_PER_THREAD = 4  # for some take longer than others
 
 
 @entrance
@@ -52,6 +61,7 @@ def candidate_parents(
     time_limit: float | None = None,
     seed_dag: Dag | None = None,
     n_threads: int = 0,
+    client: Any = None,
     **reading: Unpack[Reading],
 ) -> ParentSets:
     """List the parent sets that a best DAG may use, with their scores.
@@ -73,6 +83,10 @@ def candidate_parents(
     seed_dag : Dag, optional
         With ``promising``: the parent sets of this DAG, and their subsets, come first.
     {n_threads}
+    client : dask.distributed.Client or str, optional
+        A cluster, or the address of its scheduler. With ``promising`` its workers score
+        the sets of some variables each, where that takes a second and more. The answer
+        is the same.
     {reading}
 
     Returns
@@ -105,14 +119,16 @@ def candidate_parents(
         constraints=rules,
         n_threads=n_threads,
     )
-    return candidates_from(
-        scorer,
-        rules,
-        search=search,
-        max_sets=max_sets,
-        time_limit=time_limit,
-        seed_dag=seed_dag,
-    )
+    there = nullcontext() if client is None else linked(client)
+    with there as link, nullcontext() if link is None else lend(link):
+        return candidates_from(
+            scorer,
+            rules,
+            search=search,
+            max_sets=max_sets,
+            time_limit=time_limit,
+            seed_dag=seed_dag,
+        )
 
 
 def candidates_from(
@@ -133,25 +149,125 @@ def candidates_from(
     if search == "auto":
         is_small = can_score_all(data, int(rules.limit.max()), time_limit)
         search = "all" if is_small else "promising"
-    limits = (rules.allowed, rules.required, rules.limit)
     if search == "all":
+        limits = (rules.allowed, rules.required, rules.limit)
         found = _core.all_candidates(scorer.core, *limits, scorer.n_threads)
-    else:
-        per_child = 0.0
-        if time_limit is not None:
-            n_threads = scorer.n_threads or _core.n_cores()
-            per_child = time_limit * n_threads / data.n_vars
-            max_sets = max_sets or np.iinfo(np.int32).max
-        found = _core.promising_candidates(
-            scorer.core,
-            *limits,
-            seeds,
-            max_sets or _MAX_SETS,
-            per_child,
-            scorer.n_threads,
-        )
+        return _sets(data.names, found)
+    if time_limit is not None:
+        max_sets = max_sets or np.iinfo(np.int32).max
+    score = partial(_promising, seeds=seeds, max_sets=max_sets or _MAX_SETS)
+    link = at_hand()
+    if link is not None and _suits_cluster(scorer, max_sets, time_limit):
+        return _there(link, scorer, rules, score, time_limit)
+    return score(scorer, rules, time_limit)
+
+
+def _promising(
+    scorer: FamilyScorer,
+    rules: ParentRules,
+    time_limit: float | None,
+    *,
+    seeds: list[list[int]],
+    max_sets: int,
+    n_children: int | None = None,
+    n_threads: int | None = None,
+) -> ParentSets:
+    """Score the most promising sets; with a time limit, each child has its part."""
+    n_threads = (n_threads or scorer.n_threads) or _core.n_cores()
+    per_child = 0.0
+    if time_limit is not None:
+        per_child = time_limit * n_threads / (n_children or scorer.data.n_vars)
+    found = _core.promising_candidates(
+        scorer.core,
+        *(rules.allowed, rules.required, rules.limit),
+        seeds,
+        max_sets,
+        per_child,
+        n_threads,
+    )
+    return _sets(scorer.data.names, found)
+
+
+def _sets(names: tuple[str, ...], found: Any) -> ParentSets:
     return ParentSets(
-        data.names, found.offsets, found.scores, found.member_offsets, found.members
+        names, found.offsets, found.scores, found.member_offsets, found.members
+    )
+
+
+# --- on a cluster ---------------------------------------------------------------------
+
+
+def _suits_cluster(
+    scorer: FamilyScorer, max_sets: int | None, time_limit: float | None
+) -> bool:
+    if not scorer.is_portable:
+        return False
+    data = scorer.data
+    seconds = data.n_vars * (max_sets or _MAX_SETS) * _seconds_per_table(data)
+    return min(seconds, time_limit or np.inf) >= _SECONDS_FOR_CLUSTER
+
+
+def _there(
+    link: Link,
+    scorer: FamilyScorer,
+    rules: ParentRules,
+    score: Callable[..., ParentSets],
+    time_limit: float | None,
+) -> ParentSets:
+    """Have workers score the sets of some children each; the table travels once."""
+    n_vars = scorer.data.n_vars
+    n_threads = link.n_threads
+    n_blocks = min(_BLOCKS_PER_THREAD * n_threads, n_vars)
+    if time_limit is not None:
+        n_blocks = min(n_threads, n_vars)  # all at once
+    blocks = [range(first, n_vars, n_blocks) for first in range(n_blocks)]
+    lent = link.submit(handed_on, scorer)
+    tasks = [
+        link.submit(_score_block, score, lent, rules, block, time_limit)
+        for block in blocks
+    ]
+    lists: list[Any] = [None] * n_vars
+    for block, found in zip(blocks, link.gather(tasks), strict=True):
+        for child, own in zip(block, found, strict=True):
+            lists[child] = own
+    scores, sizes, members = zip(*lists, strict=True)
+    return ParentSets(
+        scorer.data.names,
+        offsets_of([len(each) for each in scores]),
+        np.concatenate(scores),
+        offsets_of(np.concatenate(sizes)),
+        np.concatenate(members),
+    )
+
+
+def _score_block(
+    score: Callable[..., ParentSets],
+    scorer: FamilyScorer,
+    rules: ParentRules,
+    children: range,
+    time_limit: float | None,
+) -> list[Any]:
+    """Score the sets of some children; return scores, sizes and members of each."""
+    own, n_children = _only(rules, children), len(children)
+    found = score(scorer, own, time_limit, n_children=n_children, n_threads=1)
+    lists = []
+    for child in children:
+        span = slice(int(found.offsets[child]), int(found.offsets[child + 1]))
+        ends = found.member_offsets[span.start : span.stop + 1]
+        members = found.members[int(ends[0]) : int(ends[-1])]
+        lists.append((found.scores[span], np.diff(ends), members))
+    return lists
+
+
+def _only(rules: ParentRules, children: range) -> ParentRules:
+    """Leave other variables without parents, which takes next to no time."""
+    kept = np.zeros(len(rules.limit), bool)
+    kept[list(children)] = True
+    return replace(
+        rules,
+        allowed=np.where(kept[:, None], rules.allowed, 0).astype(np.uint8),
+        required=np.where(kept[:, None], rules.required, 0).astype(np.uint8),
+        limit=np.where(kept, rules.limit, 0).astype(np.int32),
     )
 
 

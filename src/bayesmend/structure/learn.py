@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Unpack
@@ -9,6 +10,7 @@ from typing import Any, Unpack
 from bayesmend._clock import Clock, Progress
 from bayesmend._entrance import entrance
 from bayesmend._files import PathLike
+from bayesmend._link import lend, linked
 from bayesmend._progress import told
 from bayesmend._spelling import spell
 from bayesmend.data.reading import Reading
@@ -76,6 +78,7 @@ def learn_structure(
     time_limit: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
+    client: Any = None,
     progress: Progress | bool | None = None,
     **reading: Unpack[Reading],
 ) -> StructureResult:
@@ -90,7 +93,12 @@ def learn_structure(
     max_sets : int, optional
         Where there are too many parent sets to score them all: how many to score per
         variable.
-    {gap, certificate, time_limit, seed, n_threads, progress}
+    {gap, certificate, time_limit, seed, n_threads}
+    client : dask.distributed.Client or str, optional
+        A cluster, or the address of its scheduler. Where there are too many parent sets
+        to score them all, its workers score those of some variables each. The answer is
+        the same; the table has to be here.
+    {progress}
     {reading}
 
     Returns
@@ -125,17 +133,20 @@ def learn_structure(
     rule, told_of_ess = choose_rule(
         table, partial(_climbed, rules=rules), score=score, ess=ess, prior=prior
     )
-    found = find_structure(
-        FamilyScorer(table, score=rule, constraints=rules, n_threads=n_threads),
-        rules,
-        solver=solver,
-        max_sets=max_sets,
-        gap=gap,
-        certificate=certificate,
-        time_limit=clock.left,
-        seed=seed,
-        progress=progress,
-    )
+    # Without one, what was lent to the caller stays at hand.
+    there = nullcontext() if client is None else linked(client)
+    with there as link, nullcontext() if link is None else lend(link):
+        found = find_structure(
+            FamilyScorer(table, score=rule, constraints=rules, n_threads=n_threads),
+            rules,
+            solver=solver,
+            max_sets=max_sets,
+            gap=gap,
+            certificate=certificate,
+            time_limit=clock.left,
+            seed=seed,
+            progress=progress,
+        )
     network = Network.fit(found.dag, table, estimate="posterior", ess=rule.ess)
     return StructureResult(
         dag=found.dag,

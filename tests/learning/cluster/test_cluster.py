@@ -16,7 +16,9 @@ from bayesmend.errors import (
     MissingDependencyError,
     ParameterError,
 )
+from bayesmend.learning.cluster import learn as cluster_learn
 from bayesmend.learning.em import growth
+from bayesmend.structure import candidates
 
 dd = pytest.importorskip("dask.dataframe", reason="the extra distributed is missing")
 distributed = pytest.importorskip("distributed")
@@ -119,6 +121,42 @@ def test_files_are_read_by_workers(client, quick, tmp_path):
         frame[first:last].to_csv(tmp_path / f"part-{k}.csv", index=False)
     files = str(tmp_path / "part-*.csv")
     same(bm.learn(files, client=client, **EM), bm.learn(files, **EM))
+
+
+@pytest.mark.slow
+def test_auto_weighs_a_long_table_that_can_come_here_as_one_machine_does(client, quick):
+    frame = holed(4000, share=0.002).to_pandas()
+    how = {"seed": 1, "restarts": 0}
+    one = bm.learn(frame, **how)
+    there = bm.learn(split(frame, [100]), client=client, **how)
+    same(there, one)
+    assert there.chosen == one.chosen
+
+
+@pytest.mark.slow
+def test_auto_counts_what_is_too_large_to_come_here(client, quick, monkeypatch):
+    monkeypatch.setattr(cluster_learn, "_FEW_CELLS", 1000)
+    frame = holed(4000).to_pandas()
+    there = bm.learn(split(frame, [100]), client=client, seed=1, restarts=0)
+    assert there.method == "em"
+    assert "stay on the cluster" in there.chosen
+
+
+def test_candidates_are_those_of_one_machine(client, monkeypatch):
+    monkeypatch.setattr(candidates, "_SECONDS_FOR_CLUSTER", 0.0)
+    data = bm.load_network("asia").sample(300, seed=1)
+    constraints = {"required": [("smoke", "lung")], "max_parents": {"bronc": 1}}
+    how = {"search": "promising", "max_sets": 12, "constraints": constraints}
+    one = bm.structure.candidate_parents(data, **how)
+    there = bm.structure.candidate_parents(data, client=client, **how)
+    for a, b in zip(there.arrays, one.arrays, strict=True):
+        assert np.array_equal(a, b)
+    own = {"max_sets": 12, "seed": 1}
+    one, there = (
+        bm.learn_structure(data, client=at, **own) for at in (None, client)
+    )
+    assert there.score == one.score
+    assert there.dag == one.dag
 
 
 @pytest.mark.slow

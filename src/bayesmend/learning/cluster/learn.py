@@ -37,9 +37,12 @@ from bayesmend.seed import Seed
 from bayesmend.structure.others import tell_others
 from bayesmend.structure.solve import Solver
 
-__all__ = ["bring_here", "is_long", "learn_there", "without_rows"]
+__all__ = ["bring_here", "is_large", "is_long", "learn_there", "without_rows"]
 
 _MAX_ITER, _TOL = 100, 1e-6  # as of learn_em
+
+# Cells, a byte each, that come here for a method to be chosen by.
+_FEW_CELLS = 10**8
 
 # Of a time limit; the rest is for all rows.
 _FOR_SAMPLES = 0.5
@@ -56,6 +59,15 @@ def is_long(counting: CountingThere, max_memory: float) -> bool:
     return bool(sizes) and counting.n_missing > 0
 
 
+def is_large(counting: CountingThere) -> bool:
+    """Tell whether rows are too many to come here where there is a choice.
+
+    Judged by sizes alone, so that no answer depends on a machine, unless they do not
+    fit into this one.
+    """
+    return counting.n_bytes > _FEW_CELLS or 2 * counting.n_bytes > available_memory()
+
+
 def bring_here(counting: CountingThere) -> IncompleteData:
     """Bring all coded rows here, for what counts in memory only."""
     room = available_memory()
@@ -63,8 +75,8 @@ def bring_here(counting: CountingThere) -> IncompleteData:
         message = (
             f"{quantity(counting.n_rows, 'row')} would have to come here, which takes"
             f" {2 * counting.n_bytes / 2**30:,.1f} GiB, and {room / 2**30:,.1f} GiB are"
-            " free. Only method='em' of tables with missing cells counts rows where"
-            " they are."
+            " free. Only long tables with missing cells are counted where they are,"
+            " and only by method='em' or 'auto' without full=True and mechanism=."
         )
         raise OutOfMemoryError(message)
     return counting.sample(counting.n_rows)
