@@ -18,6 +18,9 @@ constexpr std::size_t kLargeTable = std::size_t{1} << 20;  // cells
 constexpr std::size_t kInstancesPerTask = 32;
 // Tables of fewer cells take so little time that nobody looks at the clock meanwhile.
 constexpr std::size_t kMostUnwatched = 4096;
+// What is noted of each cell of the table.
+constexpr std::size_t kBytesOfCell =
+    sizeof(std::uint32_t) + sizeof(std::uint16_t) + sizeof(std::size_t);
 // What a distribution takes besides its numbers.
 constexpr std::size_t kNumbersPerNode = 10;
 
@@ -61,6 +64,12 @@ ExpectedCounts::ExpectedCounts(const Holes& holes, std::span<const double> cpts,
 // Makes room for the posteriors of all instances, as far as they are kept.
 void ExpectedCounts::place_posteriors() {
   std::size_t n_entries = 0, n_conditionals = 0, n_marginals = 0;
+  // The same half holds what is there in any case.
+  double n_bytes = holes_.bytes() + static_cast<double>(holes_.table().cells.size() * kBytesOfCell);
+  for (const auto& instance : holes_.instances())
+    n_bytes += static_cast<double>(first_marginal_[instance.piece].back() * sizeof(double));
+  const auto n_there = static_cast<std::size_t>(n_bytes / sizeof(double));
+  max_kept_ -= std::min(max_kept_, n_there);
   for (const auto& instance : holes_.instances()) {
     const auto size = static_cast<std::size_t>(shape_of(instance.piece).tree().n_entries);
     const bool is_kept = n_entries + n_conditionals + 2 * size <= max_kept_;

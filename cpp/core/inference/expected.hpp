@@ -20,9 +20,9 @@ namespace bayesmend {
 class ExpectedCounts final : public CountSource {
  public:
   // Keeps a view of the holes and of the probabilities, which must outlive it. Of `max_bytes`, half
-  // may go into posteriors that are kept, a quarter into what threads remember of them, and a
-  // quarter into the table that is counted. Only with
-  // `has_support` is it known what is expected in cells that no row shows whole.
+  // may go into the holes and posteriors that are kept, a quarter into what threads remember of
+  // them, and a quarter into the table that is counted. Only with `has_support` is it known what is
+  // expected in cells that no row shows whole.
   ExpectedCounts(const Holes& holes, std::span<const double> cpts, std::size_t n_threads,
                  double max_bytes, bool has_support, const Stop& stop);
 

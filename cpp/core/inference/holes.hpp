@@ -116,6 +116,14 @@ class Holes {
   const std::vector<double>& observed_counts() const { return observed_counts_; }
   double row_weight(std::size_t row) const { return weights_.empty() ? 1.0 : weights_[row]; }
   const TableSize& size() const { return size_; }
+  // Bytes of what is known of instances and of where they are used.
+  double bytes() const {
+    const auto of = [](const auto& list) {
+      return static_cast<double>(list.size() * sizeof(list[0]));
+    };
+    return of(instances_) + of(offsets_) + of(row_start_) + of(instance_start_) + of(by_instance_) +
+           of(uses_) + of(plan_of_row_) + of(observed_counts_);
+  }
   bool is_wanted(Var variable) const { return targets_.empty() || targets_[variable] != 0; }
   const Piece& piece_of(const Instance& instance) const { return pieces_[instance.piece]; }
   // Log-probability of the families of a row that are observed whole.
