@@ -63,9 +63,9 @@ memory = {} if most == "none" else {"max_memory": float(most)}
 path = [(), *((i,) for i in range(data.n_vars - 1))]
 work = {
     "learn": lambda: bm.learn(data, **own, **memory),
-    "exact": lambda: bm.learn_exact(data, **own),
-    "local": lambda: bm.learn_local(data, **own),
-    "local by climbing": lambda: bm.learn_local(data, solver="greedy", **own),
+    "exact": lambda: bm.learn_exact(data, **own, **memory),
+    "local": lambda: bm.learn_local(data, **own, **memory),
+    "local by climbing": lambda: bm.learn_local(data, solver="greedy", **own, **memory),
     "em": lambda: bm.learn_em(data, **own, **memory),
     "em-hard": lambda: bm.learn_em(data, hard=True, **own, **memory),
     "em by orders": lambda: bm.learn_em(data, solver="order", **own, **memory),
@@ -75,10 +75,16 @@ work = {
     "multiple": lambda: bm.impute_multiple(data, method="bootstrap", **own, **memory),
     "compare": lambda: bm.cross_validate(data, **own),
     "fit": lambda: bm.fit_parameters(bm.Dag(data.names, path), data, **how, **memory),
-    "structure": lambda: bm.learn_structure(full(), **own),
-    "structure by climbing": lambda: bm.learn_structure(full(), solver="greedy", **own),
-    "structure by orders": lambda: bm.learn_structure(full(), solver="order", **own),
-    "structure by programme": lambda: bm.learn_structure(full(), solver="ilp", **own),
+    "structure": lambda: bm.learn_structure(full(), **own, **memory),
+    "structure by climbing": lambda: bm.learn_structure(
+        full(), solver="greedy", **own, **memory
+    ),
+    "structure by orders": lambda: bm.learn_structure(
+        full(), solver="order", **own, **memory
+    ),
+    "structure by programme": lambda: bm.learn_structure(
+        full(), solver="ilp", **own, **memory
+    ),
     "candidates": lambda: structure.candidate_parents(
         full(), search="promising", **how
     ),
@@ -135,6 +141,12 @@ def carry_out(kind, call, limit, most="none"):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+# Megabytes: what is imported only now, and the cells of the answer.
+ASIDE = 25
+WITH_MEMORY = tuple(
+    call for call in CALLS if call not in ("compare", "candidates", "multiple")
+)
+
 linux_only = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="memory as Linux tells it"
 )
@@ -161,6 +173,20 @@ def test_the_time_limit_is_kept(call, kind):
         assert found["over"] <= 2
         pytest.xfail(f"{found['over']:.2f} s over the limit")
     assert found["over"] <= MORE + ANYWAY, found
+
+
+@linux_only
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize("call", WITH_MEMORY)
+def test_the_memory_limit_is_kept(call, kind):
+    """What is refused is told with the figure, and there is an answer to all else."""
+    found = carry_out(kind, call, LIMIT, "1e8")
+    if (call, kind) in MORE_MEMORY:
+        assert found["peak"] <= 250
+        return
+    assert found["peak"] <= 110 + ASIDE, found
+    assert found["said"] == "answer" or "max_memory" in found["said"]
 
 
 @linux_only

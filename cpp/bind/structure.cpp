@@ -181,7 +181,8 @@ void bind_greedy(nb::module_& m) {
       "climb_greedily",
       [](const Scorer& scorer, Rules allowed, Rules required, Vars limit,
          const ParentsOfEach& start, std::size_t tabu_length, std::size_t tabu_moves,
-         std::size_t restarts, double near, std::size_t n_promising, double seconds,
+         std::size_t restarts, double near, std::size_t n_promising,
+         std::size_t max_remembered, double seconds,
          std::uint64_t seed, std::size_t n_threads, nb::object report) {
         SearchCall call(seconds, std::move(report));
         return call.run([&](const Stop& stop) {
@@ -191,6 +192,7 @@ void bind_greedy(nb::module_& m) {
                                  .restarts = restarts,
                                  .near = near,
                                  .n_promising = n_promising,
+                                 .max_remembered = max_remembered,
                                  .seed = seed,
                                  .progress = call.progress()},
                                 n_threads, stop);
@@ -198,7 +200,7 @@ void bind_greedy(nb::module_& m) {
       },
       "scorer"_a, "allowed"_a.noconvert(), "required"_a.noconvert(), "limit"_a.noconvert(),
       "start"_a, "tabu_length"_a, "tabu_moves"_a, "restarts"_a, "near"_a, "n_promising"_a,
-      "seconds"_a, "seed"_a, "n_threads"_a, "report"_a.none());
+      "max_remembered"_a, "seconds"_a, "seed"_a, "n_threads"_a, "report"_a.none());
 }
 
 void bind_relaxation(nb::module_& m) {

@@ -289,7 +289,7 @@ void add_structures(std::vector<Check>& checks, const World& world) {
            const std::vector<std::vector<Var>> start(world.small.n_vars());
            const auto found = climb_greedily(
                *scorer, world.small.rules(), start,
-               {.tabu_length = 5, .tabu_moves = 5, .restarts = 8, .seed = 1, .progress = &progress},
+               {.tabu_length = 5, .tabu_moves = 5, .restarts = 8, .max_remembered = 1u << 16, .seed = 1, .progress = &progress},
                n, world.never);
            return Print().add(found.score).add(found.parents).value();
          }});

@@ -8,7 +8,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 from bayesmend import _core
 from bayesmend._checks import check_integer, check_number
@@ -26,6 +28,10 @@ __all__ = [
     "check_time_limit",
     "left_for_calls",
     "limited_calls",
+    "limited_memory",
+    "memory_within",
+    "or_more_memory",
+    "room_within",
 ]
 
 # More threads than that are slower than so many: they wait for each other.
@@ -34,7 +40,10 @@ _core.limit_cores(allowed_cores() or 0)
 _ENDLESS = 1e9  # thirty years, in seconds; clocks overflow at three hundred
 
 
-_calls = threading.local()  # when those of a thread have to end
+_calls = threading.local()  # when those of a thread have to end, and what they may hold
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Clock:
@@ -182,10 +191,63 @@ def _limit_calls_to(end: float) -> None:
 def available_memory() -> float:
     """Return the bytes of memory that are free to use, within all limits.
 
-    Those of a container and of the process (``ulimit -v``) count too. Infinity where
-    the system does not tell.
+    Those of a container, of the process (``ulimit -v``) and of the call at hand
+    (``max_memory``) count too. Infinity where the system does not tell.
     """
-    return min(_free_memory(), memory_left(), _left_to_process())
+    return min(_free_memory(), memory_left(), _left_to_process(), room_within())
+
+
+@contextmanager
+def memory_within(max_memory: float | None) -> Iterator[None]:
+    """Have the calls within take at most so many bytes beyond what is held now."""
+    before: float = getattr(_calls, "most_bytes", math.inf)
+    if max_memory is not None:
+        check_number("max_memory", max_memory, unit="bytes", above=0)
+        _calls.most_bytes = min(before, _held() + max_memory)
+    try:
+        yield
+    finally:
+        _calls.most_bytes = before
+
+
+def room_within() -> float:
+    """Return the bytes that such a limit leaves; infinity without one.
+
+    Examples
+    --------
+    >>> with memory_within(1e6):
+    ...     room_within() <= 1e6
+    True
+    >>> room_within()
+    inf
+    """
+    most: float = getattr(_calls, "most_bytes", math.inf)
+    return most if most == math.inf else max(most - _held(), 0.0)
+
+
+def or_more_memory() -> str:
+    """Say what else would help, where ``max_memory`` was given."""
+    return "" if room_within() == math.inf else f", or raise {spell('max_memory')}"
+
+
+def limited_memory(function: Callable[P, T]) -> Callable[P, T]:
+    """Have a function with the keyword ``max_memory`` keep to it, whatever it calls."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        with memory_within(kwargs.get("max_memory")):  # type: ignore[arg-type]
+            return function(*args, **kwargs)
+
+    return call
+
+
+def _held() -> float:
+    """Return the bytes that this process holds; none where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return float(pages * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return 0.0
 
 
 def _free_memory() -> float:

@@ -47,6 +47,12 @@ max_memory : float, default=2**30
     Bytes that the tables of exact inference may take. What is expected of a family is
     counted in a quarter of it; a family whose table is larger is not considered.
 """,
+    "own_memory": """\
+max_memory : float, optional
+    Bytes that may be taken beyond what is held at the beginning. What would take more
+    is refused with the figure, or left for a search that takes less; a proof ends with
+    the best so far. Like a time limit, it can make an answer depend on the machine.
+""",
     "max_parents": """\
 max_parents : int, default=3
     Largest number of parents.

@@ -258,7 +258,7 @@ class Climber {
     return true;
   }
   bool may_remember(std::size_t n_rows) const {
-    return known_gains_.size() + n_rows * n_vars_ <= kMostRemembered;
+    return known_gains_.size() + n_rows * n_vars_ <= options_.max_remembered;
   }
   void remember(const Gains& row, bool is_met) {
     if (!may_remember(1)) return;
@@ -564,8 +564,6 @@ class Climber {
   static constexpr std::size_t kAhead = 4, kWorthThreads = 200'000;
   // What counting an expected row takes, in rows of a complete table.
   static constexpr std::size_t kExpectedCost = 8;
-  // Gains that are kept: 128 MB.
-  static constexpr std::size_t kMostRemembered = std::size_t{1} << 24;
   static constexpr double kTolerance = 1e-9, kHopeless = 10.0;
   static constexpr std::size_t kManyVars = 1000;
   static constexpr std::size_t kMostOthers = 100;

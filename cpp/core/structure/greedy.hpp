@@ -17,6 +17,7 @@ struct GreedyOptions {
   std::size_t restarts;     // climbs from a perturbed best DAG in a row that gain nothing
   double near;              // how far below the best other DAGs are of interest
   std::size_t n_promising;  // parents told for each parent set met: those that would gain the most
+  std::size_t max_remembered;  // numbers: gains of parent sets that were met
   std::uint64_t seed;
   Progress* progress = nullptr;
 };

@@ -13,7 +13,7 @@ from bayesmend.cli.declare import flag
 from bayesmend.cli.options import (
     EMPTY_ROWS,
     ENSEMBLE,
-    MEMORY,
+    OWN_MEMORY,
     NETWORK,
     Checkpoint,
     Folder,
@@ -160,7 +160,7 @@ def learn(
             "instead of samples that grow.",
         ),
     ] = _default.full,
-    max_memory: Annotated[float | None, MEMORY] = _default.max_memory,
+    max_memory: Annotated[float | None, OWN_MEMORY] = _default.max_memory,
     checkpoint: Checkpoint = _default.checkpoint,
     client: Scheduler = _default.client,
     safe_csv: SafeCsv = False,

@@ -52,6 +52,7 @@ __all__ = [
     "ENSEMBLE",
     "MEMORY",
     "NETWORK",
+    "OWN_MEMORY",
     "AnyNet",
     "Checkpoint",
     "Debug",
@@ -122,6 +123,12 @@ def samples(default: int) -> Any:
 MEMORY = option(
     "BYTES",
     f"Limit of the tables of exact inference; {MAX_MEMORY / 2**30:g} GiB by default.",
+    show_default=False,
+)
+OWN_MEMORY = option(
+    "BYTES",
+    "Limit of what is taken beyond what is held at the beginning. What needs more is "
+    "refused, or left for a search that needs less.",
     show_default=False,
 )
 EMPTY_ROWS = flag("--fill-empty-rows", "Fill rows in which nothing is observed, too.")

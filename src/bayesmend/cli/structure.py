@@ -4,7 +4,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from bayesmend import __version__
-from bayesmend.cli.options import Folder, Reading, Search, defaults_of, option
+from bayesmend.cli.options import (
+    OWN_MEMORY,
+    Folder,
+    Reading,
+    Search,
+    defaults_of,
+    option,
+)
 from bayesmend.cli.terminal import end_interrupted, json_text, print_json, say
 from bayesmend.data.states import quantity
 from bayesmend.formats.bif import render as render_bif
@@ -43,6 +50,7 @@ def structure(
             "check: bayesmend verify.",
         ),
     ] = _default.certificate,
+    max_memory: Annotated[float | None, OWN_MEMORY] = _default.max_memory,
     search: Search,
     reading: Reading,
 ) -> None:
@@ -55,7 +63,7 @@ def structure(
     arguments = search.arguments()
     data = reading.table()
     own: dict[str, Any] = {"solver": solver, "gap": gap, "certificate": certificate}
-    result = learn_structure(data, **own, **arguments)
+    result = learn_structure(data, **own, **arguments, max_memory=max_memory)
     facts = {
         **result.to_dict(),
         "n_rows": data.n_rows,

@@ -18,7 +18,7 @@ from bayesmend._checks import (
     check_integer,
     check_number,
 )
-from bayesmend._clock import Clock, Progress, limited_calls
+from bayesmend._clock import Clock, Progress, limited_calls, limited_memory
 from bayesmend._entrance import entrance
 from bayesmend._files import PathLike
 from bayesmend._link import lend, linked
@@ -87,6 +87,7 @@ _MOST_NAMES = 5
 
 @entrance
 @told_of_support
+@limited_memory
 def learn(
     data: Any,
     *,
@@ -170,8 +171,11 @@ def learn(
         instead of growing samples; see `learn_em`.
     {fill_empty_rows, time_limit}
     max_memory : float, optional
-        Bytes that the tables of exact inference may take in ``em`` and ``ensemble``;
-        2**30 by default.
+        Bytes that may be taken beyond what is held at the beginning. What would take
+        more is refused with the figure, or left for a search that takes less; a proof
+        ends with the best so far. Like a time limit, it can make an answer depend on
+        the machine. By default that of the machine; the tables of exact inference in
+        ``em`` and ``ensemble`` take at most 2**30 bytes.
     {certificate}
     {seed, n_threads, checkpoint}
     client : dask.distributed.Client or str, optional
@@ -423,7 +427,6 @@ _FOR = {
     "locality": ("exact", "local"),
     "gap": ("exact",),
     "certificate": ("exact",),
-    "max_memory": ("em", "em-hard", "ensemble"),
     "full": ("em",),
     "n_networks": ("ensemble",),
     "solver": ("local", "em", "em-hard"),
@@ -454,7 +457,8 @@ def _check_options(method: Method, solver: Solver, **options: object) -> None:
     if method == "auto":
         return
     for name, value in given.items():
-        check_goes_with(name, value, "method", method, _FOR[name])
+        if name in _FOR:
+            check_goes_with(name, value, "method", method, _FOR[name])
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,11 @@ import numpy as np
 
 from bayesmend import _core
 from bayesmend._checks import check_choice, check_goes_with, check_integer
-from bayesmend._clock import check_time_limit
+from bayesmend._clock import available_memory, check_time_limit, room_within
 from bayesmend._entrance import entrance
 from bayesmend._link import Link, at_hand, handed_on, lend, linked
 from bayesmend._rows import offsets_of
+from bayesmend._spelling import spell
 from bayesmend.data.reading import Reading
 from bayesmend.data.table import IncompleteData
 from bayesmend.errors import ParameterError
@@ -33,6 +34,7 @@ __all__ = [
     "can_score_all",
     "candidate_parents",
     "candidates_from",
+    "scoring_memory",
     "scoring_seconds",
     "sets_within",
 ]
@@ -42,6 +44,8 @@ Search = Literal["auto", "all", "promising"]
 # Up to about this much work every set is scored; beyond, the most promising ones.
 _EXHAUSTIVE_SECONDS = 20.0
 _MAX_SETS = 5000
+# Bytes of a scored set, as the search of its child holds it and as a candidate.
+_BYTES_PER_SET, _BYTES_PER_CANDIDATE = 150.0, 64.0
 # Less work than that is done before the table has come to the workers of a cluster.
 _SECONDS_FOR_CLUSTER = 1.0
 _BLOCKS_PER_THREAD = 4  # for some take longer than others
@@ -150,12 +154,13 @@ def candidates_from(
         is_small = can_score_all(data, int(rules.limit.max()), time_limit)
         search = "all" if is_small else "promising"
     if search == "all":
+        _check_memory(data.n_vars, int(rules.limit.max()))
         limits = (rules.allowed, rules.required, rules.limit)
         found = _core.all_candidates(scorer.core, *limits, scorer.n_threads)
         return _sets(data.names, found)
-    if time_limit is not None:
-        max_sets = max_sets or np.iinfo(np.int32).max
-    score = partial(_promising, seeds=seeds, max_sets=max_sets or _MAX_SETS)
+    most = np.iinfo(np.int32).max if time_limit is not None else _MAX_SETS
+    max_sets = _sets_that_fit(scorer, max_sets, most)
+    score = partial(_promising, seeds=seeds, max_sets=max_sets)
     link = at_hand()
     if link is not None and _suits_cluster(scorer, max_sets, time_limit):
         return _there(link, scorer, rules, score, time_limit)
@@ -198,12 +203,12 @@ def _sets(names: tuple[str, ...], found: Any) -> ParentSets:
 
 
 def _suits_cluster(
-    scorer: FamilyScorer, max_sets: int | None, time_limit: float | None
+    scorer: FamilyScorer, max_sets: int, time_limit: float | None
 ) -> bool:
     if not scorer.is_portable:
         return False
     data = scorer.data
-    seconds = data.n_vars * (max_sets or _MAX_SETS) * _seconds_per_table(data)
+    seconds = data.n_vars * max_sets * _seconds_per_table(data)
     return min(seconds, time_limit or np.inf) >= _SECONDS_FOR_CLUSTER
 
 
@@ -294,9 +299,55 @@ def can_score_all(
 ) -> bool:
     """Tell whether scoring every set takes seconds, judging by sizes alone.
 
-    At most so many as `most`, and a quarter of the time limit.
+    At most so many as `most`, and a quarter of the time limit; and whether that fits
+    into memory.
     """
-    return scoring_seconds(data, max_parents) <= min(most, (time_limit or np.inf) / 4)
+    seconds = scoring_seconds(data, max_parents)
+    if seconds > min(most, (time_limit or np.inf) / 4):
+        return False
+    return scoring_memory(data.n_vars, max_parents) <= room_within() / 2
+
+
+def scoring_memory(n_vars: int, max_parents: int) -> float:
+    """Count the bytes that are remembered of sets while all of them are scored.
+
+    Examples
+    --------
+    >>> round(scoring_memory(37, 3) / 1e6, 1)
+    0.4
+    """
+    most = min(max_parents, n_vars - 1)
+    # A value and how many cells occur; of smaller sets a score and a mark per child.
+    n_bytes = 12.0 * comb(n_vars, max(most, 0))
+    return n_bytes + (12.0 + 9.0 * n_vars) * sum(comb(n_vars, k) for k in range(most))
+
+
+def _check_memory(n_vars: int, max_parents: int) -> None:
+    needed = scoring_memory(n_vars, max_parents)
+    if needed > 0.9 * available_memory():
+        msg = (
+            f"scoring all sets of up to {max_parents} parents among {n_vars} variables"
+            f" needs about {needed / 1e9:.3g} GB. Use search='promising', or a smaller"
+            f" {spell('max_parents')}."
+        )
+        raise ParameterError(msg)
+
+
+def _sets_that_fit(scorer: FamilyScorer, max_sets: int | None, most: int) -> int:
+    """Return how many sets to score for each variable within memory."""
+    room, n_vars = room_within() / 2, max(scorer.data.n_vars, 1)
+    if room == np.inf:
+        return max_sets or most
+    n_threads = scorer.n_threads or _core.n_cores()
+    each = n_vars * _BYTES_PER_CANDIDATE + n_threads * _BYTES_PER_SET
+    if max_sets is not None and max_sets * each > room:
+        msg = (
+            f"{spell('max_sets', max_sets)} sets for each of {n_vars} variables need"
+            f" {max_sets * each / 1e6:.3g} MB, and {room / 1e6:.3g} MB are left for"
+            f" them. Ask for fewer, or raise {spell('max_memory')}."
+        )
+        raise ParameterError(msg)
+    return max_sets or max(1, min(most, int(room / each)))
 
 
 def scoring_seconds(data: IncompleteData, max_parents: int) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesmend import _core
 from bayesmend._checks import check_integer
-from bayesmend._clock import Clock, Progress
+from bayesmend._clock import Clock, Progress, room_within
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
 from bayesmend.data.reading import Reading
@@ -27,6 +27,10 @@ __all__ = ["RESTARTS", "climb", "climb_from"]
 
 RESTARTS = 100
 """Climbs in a row from random changes of the best DAG that gain nothing, by default."""
+
+# Gains of parent sets that were met: so many numbers at most, and of what room there is
+# a quarter; a list that grows is there twice for a moment.
+_MOST_REMEMBERED, _BYTES_REMEMBERED = 2**24, 4 * 8 * 2
 
 
 @entrance
@@ -138,6 +142,7 @@ def climb_from(
         restarts,
         NEAR,
         0 if promising is None else MOST_NOTED,
+        int(min(room_within() / _BYTES_REMEMBERED, _MOST_REMEMBERED)),
         time_limit or 0.0,
         int(as_generator(seed).integers(2**63)),
         scorer.n_threads,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Unpack
 
-from bayesmend._clock import Clock, Progress
+from bayesmend._clock import Clock, Progress, limited_memory
 from bayesmend._entrance import entrance
 from bayesmend._files import PathLike
 from bayesmend._link import lend, linked
@@ -63,6 +63,7 @@ class StructureResult(Solution):
 
 
 @entrance
+@limited_memory
 def learn_structure(
     data: Any,
     *,
@@ -76,6 +77,7 @@ def learn_structure(
     gap: float | None = None,
     certificate: PathLike | None = None,
     time_limit: float | None = None,
+    max_memory: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
     client: Any = None,
@@ -93,7 +95,9 @@ def learn_structure(
     max_sets : int, optional
         Where there are too many parent sets to score them all: how many to score per
         variable.
-    {gap, certificate, time_limit, seed, n_threads}
+    {gap, certificate, time_limit}
+    {own_memory}
+    {seed, n_threads}
     client : dask.distributed.Client or str, optional
         A cluster, or the address of its scheduler. Where there are too many parent sets
         to score them all, its workers score those of some variables each. The answer is
@@ -319,9 +323,8 @@ class _Search:
     def _scores_all(self, max_sets: int | None) -> bool:
         if max_sets is not None:
             return False
-        return can_score_all(
-            self.scorer.data, int(self.rules.limit.max()), self.clock.left
-        )
+        data, most_parents = self.scorer.data, int(self.rules.limit.max())
+        return can_score_all(data, most_parents, self.clock.left)
 
     def _candidates(
         self, seed_dag: Dag, is_complete: bool, max_sets: int | None

@@ -12,6 +12,7 @@ small, so its tolerances are small beside the differences that matter.
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import time
@@ -33,6 +34,7 @@ from pyscipopt import (
 )
 
 from bayesmend import _core
+from bayesmend._clock import room_within
 from bayesmend.outcome import Stopped
 from bayesmend.structure.branching import ArcBranching
 from bayesmend.structure.problem import Problem
@@ -42,6 +44,7 @@ __all__ = ["Minimum", "Relaxation", "minimise", "relax"]
 # Per round, or as many as there are variables: more slow the linear programme down than
 # they tighten it.
 MAX_CUTS = 40
+_SHARE_OF_MEMORY = 0.5  # what its linear programmes take is not counted by itself
 # At the root the point to cut off is not the solution of the linear programme, which
 # jumps from corner to corner, but lies this share of the way from it to a mean of those
 # before, that follows it by a fifth each round. Cuts found there are deeper.
@@ -535,6 +538,8 @@ def _configure(model: Model, limits: Limits, seed: int) -> None:
     model.setParam("limits/time", min(limits.remaining(), 1e20))
     if limits.nodes is not None:
         model.setParam("limits/totalnodes", limits.nodes)
+    if (room := room_within()) < math.inf:
+        model.setParam("limits/memory", max(_SHARE_OF_MEMORY * room / 2**20, 1.0))
 
 
 _STOPPED = {

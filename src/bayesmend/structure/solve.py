@@ -14,7 +14,7 @@ from bayesmend._checks import (
     check_integer,
     check_number,
 )
-from bayesmend._clock import Clock, Progress, available_memory
+from bayesmend._clock import Clock, Progress, available_memory, limited_memory
 from bayesmend._entrance import entrance
 from bayesmend._files import PathLike
 from bayesmend._progress import told
@@ -57,6 +57,7 @@ _PATIENCE = 100
 
 
 @entrance
+@limited_memory
 def solve(
     parent_sets: ParentSets,
     *,
@@ -64,6 +65,7 @@ def solve(
     gap: float | None = None,
     certificate: PathLike | None = None,
     time_limit: float | None = None,
+    max_memory: float | None = None,
     start: Dag | None = None,
     seed: Seed = None,
     n_threads: int = 0,
@@ -81,6 +83,7 @@ def solve(
         callable gets the candidates and returns a Dag, a Solution or the parents of
         each variable.
     {gap, certificate, time_limit}
+    {own_memory}
     start : Dag, optional
         A good DAG to start from.
     {seed, n_threads, progress}

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from bayesmend import _core
 from bayesmend._checks import check_flag, check_integer
-from bayesmend._clock import Clock, Progress, available_memory
+from bayesmend._clock import Clock, Progress, available_memory, or_more_memory
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
 from bayesmend._spelling import spell
@@ -128,7 +128,7 @@ def _check_memory(n_vars: int, *, through: bool) -> None:
         msg = (
             f"exact search over {n_vars} variables by subsets needs about "
             f"{needed / 1e9:.3g} GB. Use {spell('solver', 'ilp')} or "
-            f"{spell('solver', 'order')} instead."
+            f"{spell('solver', 'order')} instead{or_more_memory()}."
         )
         raise ParameterError(msg)
 

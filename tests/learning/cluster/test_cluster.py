@@ -152,9 +152,7 @@ def test_candidates_are_those_of_one_machine(client, monkeypatch):
     for a, b in zip(there.arrays, one.arrays, strict=True):
         assert np.array_equal(a, b)
     own = {"max_sets": 12, "seed": 1}
-    one, there = (
-        bm.learn_structure(data, client=at, **own) for at in (None, client)
-    )
+    one, there = (bm.learn_structure(data, client=at, **own) for at in (None, client))
     assert there.score == one.score
     assert there.dag == one.dag
 

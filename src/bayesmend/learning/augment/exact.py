@@ -14,7 +14,7 @@ import numpy as np
 from bayesmend import _core
 from bayesmend._checkpoint import Checkpoint, Search, opened
 from bayesmend._checks import check_integer, check_number
-from bayesmend._clock import Clock, Progress, available_memory
+from bayesmend._clock import Clock, Progress, available_memory, limited_memory
 from bayesmend._entrance import entrance
 from bayesmend._files import PathLike
 from bayesmend._progress import told
@@ -58,6 +58,7 @@ _WIDE_RESTARTS = 2  # a climb takes seconds there, and few of them lead anywhere
 
 @entrance
 @told_of_support
+@limited_memory
 def learn_exact(
     data: Any,
     *,
@@ -72,6 +73,7 @@ def learn_exact(
     mechanism: MechanismLike = "ignore",
     max_mechanism_parents: int = 2,
     time_limit: float | None = None,
+    max_memory: float | None = None,
     gap: float = 0.0,
     node_limit: int | None = None,
     work_limit: float | None = None,
@@ -100,6 +102,7 @@ def learn_exact(
         best structure is only bounded, it starts from EM, too, which leads further, and
         makes at most two draws.
     {constraints, mechanism, max_mechanism_parents, time_limit}
+    {own_memory}
     gap : float, default=0.0
         Stop when the score is proven to be within so many nats of the best.
     node_limit : int, optional

@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 from bayesmend import _core
 from bayesmend._checkpoint import Checkpoint, Kept, opened
 from bayesmend._checks import check_integer
-from bayesmend._clock import Clock, Progress, available_memory
+from bayesmend._clock import (
+    Clock,
+    Progress,
+    available_memory,
+    limited_memory,
+    or_more_memory,
+)
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
 from bayesmend._spelling import spell
@@ -62,6 +68,7 @@ _WINDING_UP, _PER_VARIABLE = 10.0, 4e-4
 
 @entrance
 @told_of_support
+@limited_memory
 def learn_local(
     data: Any,
     *,
@@ -79,6 +86,7 @@ def learn_local(
     mechanism: MechanismLike = "ignore",
     max_mechanism_parents: int = 2,
     time_limit: float | None = None,
+    max_memory: float | None = None,
     seed: Seed = None,
     n_threads: int = 0,
     checkpoint: Checkpoint = None,
@@ -113,6 +121,7 @@ def learn_local(
         alternate structure and completion: the result is a local optimum of these two
         steps.
     {constraints, mechanism, max_mechanism_parents, time_limit}
+    {own_memory}
     {seed, n_threads, checkpoint, progress}
     {reading}
 
@@ -211,7 +220,7 @@ def uses_program(solver: Solver, n_vars: int) -> bool:
     if solver == "subsets":
         check_program(n_vars)
         return True
-    return solver == "auto" and n_vars <= EXACT_VARS
+    return solver == "auto" and n_vars <= EXACT_VARS and program_fits(n_vars)
 
 
 def program_fits(n_vars: int) -> bool:
@@ -225,7 +234,8 @@ def check_program(n_vars: int) -> None:
     if not program_fits(n_vars):
         msg = (
             f"exact search over {n_vars} variables needs about {needed / 1e9:.3g} GB. "
-            f"Use {spell('method', 'local')} with {spell('solver', 'order')} instead."
+            f"Use {spell('method', 'local')} with {spell('solver', 'order')} instead"
+            f"{or_more_memory()}."
         )
         raise ParameterError(msg)
 

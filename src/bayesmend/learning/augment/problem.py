@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmend import _core
-from bayesmend._clock import available_memory, limited_calls
+from bayesmend._clock import available_memory, limited_calls, or_more_memory
 from bayesmend._spelling import spell
 from bayesmend.data.states import MISSING
 from bayesmend.data.table import IncompleteData
@@ -163,7 +163,7 @@ class PatternProblem:
                 augmenter = _core.Augmenter(*arguments)
         except ValueError as error:
             fewer, order = spell("max_parents"), spell("solver", "order")
-            msg = f"{error}. Use a smaller {fewer}, or {order}."
+            msg = f"{error}. Use a smaller {fewer}, or {order}{or_more_memory()}."
             raise ParameterError(msg) from None
         if self.terms is not None:
             augmenter.set_terms(self.terms)
@@ -176,7 +176,8 @@ class PatternProblem:
         try:
             mender = _core.DagMender(*arguments)
         except ValueError as error:
-            msg = f"{error}. Use a smaller {spell('max_parents')}."
+            fewer = spell("max_parents")
+            msg = f"{error}. Use a smaller {fewer}{or_more_memory()}."
             raise ParameterError(msg) from None
         if self.terms is not None:
             mender.set_terms(self.terms)
@@ -208,7 +209,8 @@ def check_tables(problem: PatternProblem) -> None:
         return
     msg = (
         f"the tables of {n_families:,.0f} families need about {needed / 1e9:.3g} GB. "
-        f"Use a smaller {spell('max_parents')}, or {spell('method', 'local')}."
+        f"Use a smaller {spell('max_parents')}, or {spell('method', 'local')}"
+        f"{or_more_memory()}."
     )
     raise ParameterError(msg)
 

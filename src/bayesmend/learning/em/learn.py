@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayesmend._checkpoint import Checkpoint, Kept, digest_of, opened
 from bayesmend._checks import check_flag, check_goes_with, check_integer, check_number
-from bayesmend._clock import Clock, Progress
+from bayesmend._clock import Clock, Progress, memory_within
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
 from bayesmend._spelling import spell
@@ -214,7 +214,12 @@ def learn_em(
     if sizes and time_limit is not None:
         fill = partial(filled, engine=engine)
         share = share_for_samples(counting, sizes[0], fill, time_limit)
-    with opened(checkpoint, "learn_em", table=table, seed=seed, options=options) as at:
+    # By default tables of exact inference alone are limited.
+    held = None if max_memory >= MAX_MEMORY else max_memory
+    with (
+        memory_within(held),
+        opened(checkpoint, "learn_em", table=table, seed=seed, options=options) as at,
+    ):
         kept = at.part("em")
         rule, told_of_ess = rule_by_em(
             table,
