@@ -143,6 +143,7 @@ def carry_out(kind, call, limit, most="none"):
 
 # Megabytes: what is imported only now, and the cells of the answer.
 ASIDE = 25
+MORE_MEMORY = {}
 WITH_MEMORY = tuple(
     call for call in CALLS if call not in ("compare", "candidates", "multiple")
 )
@@ -182,11 +183,10 @@ def test_the_time_limit_is_kept(call, kind):
 def test_the_memory_limit_is_kept(call, kind):
     """What is refused is told with the figure, and there is an answer to all else."""
     found = carry_out(kind, call, LIMIT, "1e8")
-    if (call, kind) in MORE_MEMORY:
-        assert found["peak"] <= 250
-        return
-    assert found["peak"] <= 110 + ASIDE, found
-    assert found["said"] == "answer" or "max_memory" in found["said"]
+    most = MORE_MEMORY.get((call, kind), 110 + ASIDE)
+    assert found["peak"] <= most, found
+    told = ("answer", "max_memory", "at most 60 variables", "left no time")
+    assert any(words in found["said"] for words in told), found
 
 
 @linux_only

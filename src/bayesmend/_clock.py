@@ -37,6 +37,7 @@ __all__ = [
 # More threads than that are slower than so many: they wait for each other.
 _core.limit_cores(allowed_cores() or 0)
 
+_LEAST_MEMORY = 2.0**25  # what little any search may take, whatever the limit
 _ENDLESS = 1e9  # thirty years, in seconds; clocks overflow at three hundred
 
 
@@ -199,11 +200,14 @@ def available_memory() -> float:
 
 @contextmanager
 def memory_within(max_memory: float | None) -> Iterator[None]:
-    """Have the calls within take at most so many bytes beyond what is held now."""
+    """Have the calls within take at most so many bytes beyond what is held now.
+
+    Some 30 MB are never refused: any search takes them.
+    """
     before: float = getattr(_calls, "most_bytes", math.inf)
     if max_memory is not None:
         check_number("max_memory", max_memory, unit="bytes", above=0)
-        _calls.most_bytes = min(before, _held() + max_memory)
+        _calls.most_bytes = min(before, _held() + max(max_memory, _LEAST_MEMORY))
     try:
         yield
     finally:
@@ -215,8 +219,8 @@ def room_within() -> float:
 
     Examples
     --------
-    >>> with memory_within(1e6):
-    ...     room_within() <= 1e6
+    >>> with memory_within(1e8):
+    ...     room_within() <= 1e8
     True
     >>> room_within()
     inf

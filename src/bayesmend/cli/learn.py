@@ -13,8 +13,8 @@ from bayesmend.cli.declare import flag
 from bayesmend.cli.options import (
     EMPTY_ROWS,
     ENSEMBLE,
-    OWN_MEMORY,
     NETWORK,
+    OWN_MEMORY,
     Checkpoint,
     Folder,
     Reading,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Unpack
 
-from bayesmend._clock import Clock, Progress, limited_memory
+from bayesmend._clock import Clock, Progress, limited_memory, room_within
 from bayesmend._entrance import entrance
 from bayesmend._files import PathLike
 from bayesmend._link import lend, linked
@@ -193,6 +193,8 @@ def find_structure(
     A search that ``settles`` ends when it gains no more, as without a time limit.
     """
     clock, generator = Clock(time_limit), as_generator(seed)
+    if (room := room_within()) < float("inf"):
+        scorer.core.limit_tables(room)
     search = _Search(scorer, rules, gap, clock, generator, progress, settles)
     found = search.run(solver, max_sets)
     if certificate is None:

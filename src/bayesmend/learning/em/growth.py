@@ -37,6 +37,7 @@ __all__ = [
     "Sample",
     "first_rows",
     "grow",
+    "network_of",
     "on_all_rows",
     "sample_sizes",
     "share_for_samples",
@@ -223,13 +224,12 @@ def grow(
         if search.stopped or before is None:
             break
         larger = search_of(counting.sample(size))
-        # Posterior means: under them no row is impossible.
-        larger.go_on(before.fitted.dag, _flat(search.network().cpts))
+        larger.go_on(*network_of(search))
         if larger.best is None:
             search.stopped = larger.stopped
             search.too_dense += larger.too_dense
             break
-        gain = larger.best.score - larger.trace[0].score
+        gain = _gain(larger, before.fitted.dag)
         if larger.best.fitted.dag == before.fitted.dag:
             gain = 0.0  # whatever parameters gained that were fitted roughly at first
         n_rows, seconds = larger.table.data.n_rows, larger.clock.seconds
@@ -238,6 +238,24 @@ def grow(
         if gain <= NEAR:
             break
     return search, tuple(samples)
+
+
+def network_of(search: Search) -> tuple[Dag, NDArray[np.float64]]:
+    """Return what a search with more rows goes on from.
+
+    Posterior means: under them no row is impossible.
+    """
+    assert search.best is not None
+    return search.best.fitted.dag, _flat(search.network().cpts)
+
+
+def _gain(larger: Search, before: Dag) -> float:
+    """Tell by how many nats more rows have bettered a structure."""
+    assert larger.best is not None
+    if not larger.hard:
+        return larger.best.score - larger.trace[0].score
+    # Its first step learns a structure already.
+    return larger.gain_over(before)
 
 
 def on_all_rows(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
@@ -28,7 +28,9 @@ from bayesmend.inference.posterior import log_evidence, most_probable
 from bayesmend.learning.counting import CountingHere
 from bayesmend.learning.em.expectation import Table
 from bayesmend.learning.em.growth import (
+    Sample,
     grow,
+    network_of,
     on_all_rows,
     sample_sizes,
     share_for_samples,
@@ -134,7 +136,8 @@ def learn_em(
         40,000 rows on, are searched with 10,000 rows first, and with four times as many
         for as long as that changes the structure by more than 3 nats; parameters and
         score are of all rows always. ``structure_rows`` says how many it took. With
-        ``hard=True`` or a `mechanism` all rows are searched.
+        ``hard=True`` or a `mechanism` starts and restarts are made with samples, and
+        the search goes on from what they found with all rows.
     {max_memory, time_limit, seed, n_threads, checkpoint, progress}
     {reading}
 
@@ -203,7 +206,9 @@ def learn_em(
     method = "em-hard" if hard else "em"
     rules = known.rules(table.names, max_parents=max_parents)
     sizes: tuple[int, ...] = ()
-    if not (full or hard or table.is_complete or mechanism != "ignore"):
+    samples: tuple[Sample, ...] = ()
+    is_plain = not hard and mechanism == "ignore"
+    if not (full or table.is_complete):
         sizes = sample_sizes(table.n_rows, table.card, max_memory)
     engine = Engine(
         n_threads=n_threads,
@@ -211,7 +216,7 @@ def learn_em(
         remedy=f"or lower {spell('max_parents')}",
     )
     counting = CountingHere(table, engine)
-    if sizes and time_limit is not None:
+    if sizes and time_limit is not None and is_plain:
         fill = partial(filled, engine=engine)
         share = share_for_samples(counting, sizes[0], fill, time_limit)
     # By default tables of exact inference alone are limited.
@@ -234,6 +239,7 @@ def learn_em(
 
         def search_of(rows: IncompleteData) -> Search:
             is_whole = rows is table
+            part = share if is_whole or is_plain else share / 2
             return Search(
                 table=Table.of(rows, engine),
                 score=rule,
@@ -242,7 +248,7 @@ def learn_em(
                 hard=hard,
                 max_iter=max_iter,
                 tol=tol,
-                clock=clock.part(share),
+                clock=clock.part(part),
                 generator=at.generator,
                 progress=told_of_rows(progress, rows.n_rows, table.n_rows),
                 kept=kept if is_whole else kept.part("sample", rows.n_rows),
@@ -252,10 +258,16 @@ def learn_em(
             found = _learn_complete(search_of(table), method, known, max_parents)
             if mechanism != "ignore":
                 found = replace(found, mechanism=LearnedMechanism(()))
-        elif sizes:
+        elif sizes and is_plain:
             found = _learn_growing(counting, sizes, search_of, starts, restarts, clock)
         else:
-            search, explained = search_of(table), None
+            explained = None
+            if sizes:
+                search, samples = _begun_with_samples(
+                    counting, sizes, search_of, starts, restarts
+                )
+            else:
+                search = search_of(table)
             if mechanism != "ignore":
                 indicators = Indicators.of(table)
                 sets = given_sets(mechanism, indicators)
@@ -265,6 +277,7 @@ def learn_em(
             found = _learn_incomplete(
                 search, method, tuple(starts), restarts, explained, clock
             )
+            found = _with_samples(found, samples)
             if stability:
                 found = _with_stability(found, search, known, stability)
     return replace(found, detail={**found.detail, **told_of_ess})
@@ -287,8 +300,41 @@ def _learn_growing(
     except KeyboardInterrupt:
         search.stopped = search.stopped or Stopped.INTERRUPT
         found = _assemble_grown(counting, search, clock)
+    return _with_samples(found, samples)
+
+
+def _with_samples(found: LearnResult, samples: Sequence[Sample]) -> LearnResult:
+    """Tell what samples of the rows have shown, if any were searched."""
+    if not samples:
+        return found
     rows = {"samples": [sample.to_dict() for sample in samples]}
     return replace(found, detail={**found.detail, **rows})
+
+
+def _begun_with_samples(
+    counting: CountingHere,
+    sizes: tuple[int, ...],
+    search_of: Callable[[IncompleteData], Search],
+    starts: tuple[Start, ...],
+    restarts: int,
+) -> tuple[Search, tuple[Sample, ...]]:
+    """Make all starts with samples that grow, and go on with all rows."""
+    small, samples = grow(counting, sizes, search_of, tuple(starts), restarts)
+    if small.table.data is counting.data:
+        return small, samples
+    search = search_of(counting.data)
+    search.too_dense += small.too_dense
+    search.is_settled = small.is_settled
+    if small.stopped is Stopped.INTERRUPT:
+        search.stopped = small.stopped
+    dag, cpts = network_of(small)
+    try:
+        search.go_on_with_all(dag, cpts)
+    except KeyboardInterrupt:
+        search.stopped = Stopped.INTERRUPT
+        search.go_on_with_all(dag, cpts)
+    search.stopped = search.stopped or small.stopped
+    return search, samples
 
 
 def _assemble_grown(
@@ -327,7 +373,8 @@ def _learn_incomplete(
     explained: MechanismSearch | None,
     clock: Clock,
 ) -> LearnResult:
-    search.run(starts, restarts)
+    if search.best is None:  # nothing was learned from fewer rows
+        search.run(starts, restarts)
     if not search.is_settled:
         _warn_of_iterations(search)
     if explained is not None:

@@ -133,6 +133,21 @@ class Search:
         self.has_answer = True
         self._climb_from(iter([StartPoint("grown", dag, cpts)]), 1)
 
+    def go_on_with_all(self, dag: Dag, cpts: NDArray[np.float64]) -> None:
+        """Climb with all rows from a network that was learned from some of them.
+
+        There is always a best network then: that one, if time is over.
+        """
+        begun = self.clock.seconds
+        fitted = self.table.expect(dag, cpts)
+        found = self._note("grown", fitted, self._expecting(fitted).dag(dag))
+        self._keep(found, "grown", fitted)
+        if self.clock.left is not None:
+            self.reserve = _WINDING_UP * (self.clock.seconds - begun)
+            self.clock = self.clock.sooner(self.reserve)
+        if not self._is_over():
+            self.go_on(dag, cpts)
+
     def _climb_from(self, points: Iterator[StartPoint], n_points: int) -> None:
         try:
             with limited_calls(self.clock.left):
@@ -173,6 +188,12 @@ class Search:
             return
         before = self.per_start.get(point.kind, -np.inf)
         self.per_start[point.kind] = max(before, reached)
+
+    def gain_over(self, dag: Dag) -> float:
+        """Tell how much better the best structure is than another, as it expects."""
+        assert self.best is not None
+        scorer = self._expecting(self.best.fitted)
+        return scorer.dag(self.best.fitted.dag) - scorer.dag(dag)
 
     def network(self) -> Network:
         """Return the best network so far."""
