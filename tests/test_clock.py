@@ -128,6 +128,43 @@ def test_a_structure_without_end_is_found_without_limit(solver, time_limit):
     assert found.network == free.network
 
 
+@linux_only
+def test_the_memory_of_a_call_is_that_of_all_that_it_calls():
+    from bayesmend._clock import available_memory, memory_within, room_within
+
+    with memory_within(2e8):
+        held = np.ones(10**7)  # 80 MB
+        assert room_within() < 2e8 - held.nbytes / 2
+        assert available_memory() <= room_within() + 1e7
+        with memory_within(1e12):
+            assert room_within() < 2e8
+    assert room_within() == math.inf
+
+
+@linux_only
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda data, **how: bm.learn_exact(data, **how),
+        lambda data, **how: bm.learn(data, method="local", solver="subsets", **how),
+        lambda data, **how: bm.learn_structure(data, solver="subsets", **how),
+    ],
+)
+def test_what_takes_more_than_max_memory_is_refused_with_the_figure(call):
+    names = [f"x{k}" for k in range(24)]
+    data = bm.IncompleteData.from_table(dict(zip(names, RNG.integers(0, 9, (24, 500)), strict=True)))
+    with pytest.raises(ParameterError, match=r"[0-9.]+ (GB|MB).*raise max_memory"):
+        call(data, max_memory=1e8, max_parents=4)
+
+
+def test_structures_are_learned_within_little_memory():
+    data = bm.load_network("asia").sample(300, seed=1)
+    found = bm.learn_structure(data, max_memory=1e6, seed=1)
+    assert found.score == bm.learn_structure(data, seed=1).score
+    with pytest.raises(ParameterError, match="max_memory must be"):
+        bm.learn_structure(data, max_memory=0)
+
+
 def test_a_clock_without_end():
     assert Clock(math.inf).left is None
     assert Clock(1e9).left is None

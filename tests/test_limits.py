@@ -143,7 +143,7 @@ def carry_out(kind, call, limit, most="none"):
 
 # Megabytes: what is imported only now, and the cells of the answer.
 ASIDE = 25
-MORE_MEMORY = {}
+MORE_MEMORY = {("mechanism", "long"): 250}
 WITH_MEMORY = tuple(
     call for call in CALLS if call not in ("compare", "candidates", "multiple")
 )

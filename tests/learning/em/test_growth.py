@@ -118,6 +118,32 @@ def test_short_tables_and_other_ways_are_learned_from_all_rows():
     assert learned(bm.load_network("asia").sample(2000, seed=1)).structure_rows is None
 
 
+@pytest.mark.parametrize("how", [{"hard": True}, {"mechanism": "self"}])
+def test_other_ways_make_starts_with_samples_and_go_on_with_all_rows(how):
+    data = table_of(4000)
+    grown, plain = learned(data, **how), learned(data, full=True, **how)
+    assert grown.structure_rows is None
+    assert 300 <= grown.detail["samples"][0]["n_rows"] < 4000
+    assert "samples" not in plain.detail
+    assert abs(grown.score - plain.score) < 10
+    assert bm.structural_hamming_distance(grown.dag, plain.dag) <= 2
+    if "hard" in how:
+        # Its network and its completion agree: neither changes the other any more.
+        again = bm.Network.fit(
+            grown.dag, grown.completed, estimate="posterior", ess=1.0
+        )
+        completed = bm.impute(again, data).completed
+        assert (completed.codes == grown.completed.codes).mean() > 0.9999
+
+
+@pytest.mark.parametrize("how", [{"hard": True}, {"mechanism": "self"}])
+def test_time_that_is_over_with_samples_still_gives_an_answer_of_all_rows(how):
+    result = learned(table_of(4000), time_limit=0.01, restarts=50, **how)
+    assert result.stopped is Stopped.TIME
+    assert result.completed.n_rows == 4000
+    assert np.isfinite(result.score)
+
+
 def test_weights_count_where_rows_are_sampled():
     data = table_of(4000)
     weights = np.random.default_rng(1).uniform(0.5, 1.5, 4000)

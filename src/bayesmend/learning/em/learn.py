@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayesmend._checkpoint import Checkpoint, Kept, digest_of, opened
 from bayesmend._checks import check_flag, check_goes_with, check_integer, check_number
-from bayesmend._clock import Clock, Progress, memory_within
+from bayesmend._clock import Clock, Progress, memory_within, room_within
 from bayesmend._entrance import entrance
 from bayesmend._progress import told
 from bayesmend._spelling import spell
@@ -69,6 +69,7 @@ __all__ = [
 
 # Of the short run that only leads to a completion.
 _FEW_STEPS, _COARSE = 5, 1e-3
+_LEAST_MEMORY = 2.0**24
 
 
 @entrance
@@ -545,7 +546,9 @@ def _searched_briefly(
     kept: Kept | None = None,
 ) -> Search:
     """Take a few steps of structural EM, on one thread."""
-    engine = Engine(n_threads=1)
+    # Of what a caller leaves; some tables of exact inference are there in any case.
+    max_memory = max(min(MAX_MEMORY, room_within()), _LEAST_MEMORY)
+    engine = Engine(n_threads=1, max_memory=max_memory)
     search = Search(
         table=Table.of(data, engine),
         score=score,
