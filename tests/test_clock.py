@@ -152,7 +152,9 @@ def test_the_memory_of_a_call_is_that_of_all_that_it_calls():
 )
 def test_what_takes_more_than_max_memory_is_refused_with_the_figure(call):
     names = [f"x{k}" for k in range(24)]
-    data = bm.IncompleteData.from_table(dict(zip(names, RNG.integers(0, 9, (24, 500)), strict=True)))
+    data = bm.IncompleteData.from_table(
+        dict(zip(names, RNG.integers(0, 9, (24, 500)), strict=True))
+    )
     with pytest.raises(ParameterError, match=r"[0-9.]+ (GB|MB).*raise max_memory"):
         call(data, max_memory=1e8, max_parents=4)
 
