@@ -448,3 +448,29 @@ def test_ctrl_c_inside_the_inner_search_ends_all(inner, monkeypatch):
     solution = check(solve_ilp(sets, seed=0), sets)
     assert solution.stopped == "interrupt"
     assert len(calls) <= 4
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_reduced_costs_leave_holds_the_optimum(seed, monkeypatch):
+    monkeypatch.setattr(scip, "FEWER", 1.0)
+    monkeypatch.setattr(scip, "LEAST_GONE", 1)
+    sizes, bounds = [], []
+    smaller = scip.Acyclicity.smaller
+
+    def counted(handler):
+        after = smaller(handler)
+        if not handler.limits.is_inner:
+            sizes.append(len(after.numbers))
+        assert np.array_equal(handler.numbers[handler.best], after.numbers[after.best])
+        return after
+
+    monkeypatch.setattr(scip.Acyclicity, "smaller", counted)
+    sets = parent_sets(hard_lists(11, seed))
+    found = check(
+        solve_ilp(sets, progress=lambda *_, bound: bounds.append(bound), seed=1), sets
+    )
+    assert found.status == "optimal"
+    assert found.score == pytest.approx(solve_subsets(sets).score, abs=1e-6)
+    assert sizes
+    assert sizes == sorted(sizes, reverse=True)
+    assert bounds == sorted(bounds, reverse=True)

@@ -57,8 +57,11 @@ ROUNDING_EVERY = 3  # separation rounds
 # After this many rounds, and after twice as many again and again, the programme over
 # the candidates that the relaxation uses is searched for a better incumbent, for so
 # many rounds and nodes, where the gap is more than this share of the loss.
-INNER_AFTER, INNER_ROUNDS, INNER_NODES, INNER_GAP = 20, 60, 20, 0.003
+INNER_AFTER, INNER_ROUNDS, INNER_NODES, INNER_GAP = 40, 60, 20, 0.003
 MAX_PAIR_TERMS = 100_000
+# Where reduced costs leave no more than this share of the columns at the root, and take
+# away so many at least, the search goes on with these alone, and the rows in use.
+FEWER, LEAST_GONE = 0.6, 200
 # Who closes less than this share of what is left between bound and score in half of all
 # rounds will not get there soon; and what is left is little, in nats.
 SLOW, LITTLE = 0.1, 1.0
@@ -71,12 +74,16 @@ SETTINGS: dict[str, Any] = {
     "separating/zerohalf/freq": 1,
     "separating/zerohalf/maxrounds": -1,
     "separating/zerohalf/maxroundsroot": -1,
-    "separating/gomory/maxroundsroot": -1,
+    "separating/zerohalf/maxsepacuts": 100,
+    "separating/maxcuts": 400,
+    "separating/maxstallrounds": 3,
+    # Cluster cuts are forced; what is nearly parallel to one of them is worth having.
+    "cutselection/hybrid/minorthoroot": 0.0,
+    "cutselection/hybrid/minortho": 0.0,
     "conflict/enable": False,
     # Reductions that look at the rows alone do not see that arcs must be acyclic.
     "misc/usesymmetry": 0,
     "misc/allowstrongdualreds": False,
-    "misc/allowweakdualreds": False,
     # The loss may be 1e4 times the tolerance we promise.
     "numerics/feastol": 1e-9,
     "numerics/dualfeastol": 1e-9,
@@ -137,8 +144,12 @@ def minimise(
     handler = Acyclicity(problem, incumbent, limits, report)
     # Around all of it: SCIP calls back while it builds and while it frees, and a
     # KeyboardInterrupt raised there would be lost or leave the model half freed.
-    with _interrupts(handler):
+    with _interrupts(handler.word):
         outcome = _solve(handler, limits, seed)
+        while handler.is_shrunk and not handler.is_interrupted:
+            handler = handler.smaller()
+            outcome = _solve(handler, limits, seed)
+    outcome.chosen = handler.numbers[outcome.chosen]
     if handler.is_interrupted:
         outcome.stopped = Stopped.INTERRUPT
     elif handler.has_stalled and outcome.stopped is Stopped.INTERRUPT:
@@ -191,7 +202,7 @@ def _solve(handler: Acyclicity, limits: Limits, seed: int) -> Minimum:
         _build(model, handler, limits)
         _configure(model, limits, seed)
         if handler.is_interrupted or not limits.remaining():
-            return Minimum(handler.best, 0.0, Stopped.TIME)
+            return Minimum(handler.best, handler.floor, Stopped.TIME)
         model.optimizeNogil()
         if handler.failure is not None:
             raise handler.failure
@@ -201,13 +212,40 @@ def _solve(handler: Acyclicity, limits: Limits, seed: int) -> Minimum:
         handler.model = None  # the model and its handler hold each other
 
 
+@dataclass(slots=True)
+class Word:
+    """Whether the search has been told to end."""
+
+    is_given: bool = False
+
+    def give(self, *_: object) -> None:
+        """Note Ctrl-C; the next call of SCIP ends the search."""
+        self.is_given = True
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A linear inequality over candidates that every acyclic choice keeps."""
+
+    candidates: NDArray[np.int64]
+    coefficients: NDArray[np.float64]
+    least: float | None
+    most: float | None
+
+    def among(self, place: NDArray[np.int64]) -> Row:
+        """Return it over fewer candidates, by their new places; -1: out."""
+        places = place[self.candidates]
+        inside = places >= 0
+        return Row(places[inside], self.coefficients[inside], self.least, self.most)
+
+
 @contextmanager
-def _interrupts(handler: Acyclicity) -> Iterator[None]:
+def _interrupts(word: Word) -> Iterator[None]:
     """Let Ctrl-C end the search. SCIP's own handler would print on stdout."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, handler.interrupt)
+    before = signal.signal(signal.SIGINT, word.give)
     try:
         yield
     finally:
@@ -235,14 +273,46 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
         # Mean of the solutions at the root, beginning with the incumbent.
         self.centre = np.zeros(len(problem.losses))
         self.centre[incumbent] = 1.0
-        self.has_stalled = False
+        self.has_stalled = self.is_shrunk = False
         self.last_report = -np.inf
         self.failure: BaseException | None = None
-        self.is_interrupted = False
+        self.word = Word()
+        self.numbers = np.arange(len(problem.losses), dtype=np.int32)  # as given
+        self.kept: list[Row] = []  # from searches over more columns,
+        self.floor = 0.0  # and what they have shown: no choice loses less
+        self.is_left = np.ones(len(problem.losses), np.bool_)
 
-    def interrupt(self, *_: object) -> None:
-        """Note Ctrl-C; the next call of SCIP ends the search."""
-        self.is_interrupted = True
+    @property
+    def is_interrupted(self) -> bool:
+        """Tell whether the search has to end."""
+        return self.word.is_given
+
+    def smaller(self) -> Acyclicity:
+        """Return one that goes on with the columns and rows that are left."""
+        place = np.where(self.is_left, np.cumsum(self.is_left) - 1, -1)
+        after = Acyclicity(
+            self.problem.select(self.is_left),
+            place[self.best].astype(np.int32),
+            self.limits,
+            self.report,
+        )
+        after.numbers = self.numbers[self.is_left]
+        after.centre = self.centre[self.is_left]
+        rows = [row.among(place) for row in self.kept]
+        after.kept = [row for row in rows if len(row.candidates)]
+        after.n_cuts, after.n_rounds = self.n_cuts, self.n_rounds
+        after.next_inner, after.bounds = self.next_inner, self.bounds
+        after.last_report, after.word = self.last_report, self.word
+        after.floor = self.bound()
+        return after
+
+    def bound(self) -> float:
+        """Return what no acyclic choice can lose less than, as far as is known."""
+        if self.model is not None:
+            bound = self.model.getDualbound()
+            if not self.model.isInfinity(abs(bound)):
+                self.floor = max(self.floor, float(bound))
+        return self.floor
 
     def conssepalp(self, constraints: Any, nusefulconss: int) -> dict[str, Any]:
         """Cut off the solution of the linear programme, and round it."""
@@ -284,7 +354,7 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
             return {"result": act()}
         except BaseException as error:
             self.failure = error
-            self.is_interrupted = True
+            self.word.give()
             self._stop()
             return {"result": failed}
 
@@ -305,15 +375,48 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
         if self._is_out_of_patience():
             self.has_stalled = True
             self._stop()
+        elif self._has_shrunk():
+            self.is_shrunk = True
+            self._stop()
+            return SCIP_RESULT.DIDNOTFIND
         found = self._add_cuts(weights, must_find=False)
         return SCIP_RESULT.SEPARATED if found else SCIP_RESULT.DIDNOTFIND
+
+    def _has_shrunk(self) -> bool:
+        """Tell whether few columns are left at the root, and note which."""
+        if self.model.getDepth() > 0:
+            return False
+        upper = np.array([column.getUbGlobal() for column in self.transformed])
+        self.is_left = upper > 0.5
+        self.is_left[self.best] = True
+        n_left, n = int(self.is_left.sum()), len(upper)
+        if n_left > FEWER * n or n - n_left < LEAST_GONE:
+            return False
+        self.kept = self._rows_in_use()
+        return True
+
+    def _rows_in_use(self) -> list[Row]:
+        """Return the inequalities of the linear programme that hold with equality."""
+        rows = []
+        for row in self.model.getLPRowsData():
+            is_own = row.name.startswith(("variable", "pair"))
+            if is_own or row.isLocal() or row.getBasisStatus() == "basic":
+                continue
+            columns = [int(column.getVar().name[3:]) for column in row.getCols()]
+            sides = [row.getLhs(), row.getRhs()]
+            least, most = (
+                None if self.model.isInfinity(abs(side)) else side - row.getConstant()
+                for side in sides
+            )
+            rows.append(Row(np.array(columns), np.array(row.getVals()), least, most))
+        return rows
 
     def _is_out_of_patience(self) -> bool:
         """Tell whether little is left, or little was closed in half of the rounds."""
         patience = self.limits.patience
         if patience is None:
             return False
-        self.bounds.append(_finite_bound(self.model))
+        self.bounds.append(self.bound())
         if self.n_rounds < patience:
             return False
         left = self.best_loss - self.bounds[-1]
@@ -418,7 +521,7 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
             seed=0,
             report=None,
         )
-        self.is_interrupted |= inner.stopped is Stopped.INTERRUPT
+        self.word.is_given |= inner.stopped is Stopped.INTERRUPT
         self._offer(np.flatnonzero(keep)[inner.chosen].astype(np.int32))
 
     def _offer(self, chosen: NDArray[np.int32]) -> None:
@@ -436,7 +539,7 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
         now = time.perf_counter()
         if self.report is not None and now - self.last_report >= 0.1:
             self.last_report = now
-            self.report(self.best_loss, _finite_bound(self.model))
+            self.report(self.best_loss, self.bound())
 
 
 class _Through(Acyclicity):
@@ -489,13 +592,20 @@ def _build(model: Model, handler: Acyclicity, limits: Limits) -> None:
         handler.columns.append(model.addVar(f"x{c}", vtype="B", obj=loss))
     bounds = problem.offsets.tolist()
     for first, last in pairwise(bounds):
-        model.addCons(quicksum(handler.columns[first:last]) == 1)
+        model.addCons(quicksum(handler.columns[first:last]) == 1, name="variable")
     pairs = problem.opposed_pairs()
     # Beyond that their number costs more than they help; they are cut off when needed.
     if sum(map(len, pairs)) <= MAX_PAIR_TERMS:
         for pair in pairs:
             columns = [handler.columns[c] for c in pair.tolist()]
-            model.addCons(quicksum(columns) <= 1, initial=False)
+            model.addCons(quicksum(columns) <= 1, name="pair", initial=False)
+    for row in handler.kept:
+        entries = zip(row.candidates.tolist(), row.coefficients.tolist(), strict=True)
+        total = quicksum(handler.columns[c] * times for c, times in entries)
+        if row.least is not None:
+            model.addCons(total >= row.least, removable=True)
+        if row.most is not None:
+            model.addCons(total <= row.most, removable=True)
     model.includeConshdlr(
         handler,
         "acyclicity",
@@ -570,9 +680,4 @@ def _outcome(model: Model, handler: Acyclicity, limits: Limits) -> Minimum:
         "n_cuts": handler.n_cuts,
         "n_rounds": handler.n_rounds,
     }
-    return Minimum(chosen, _finite_bound(model), _STOPPED[status], counts)
-
-
-def _finite_bound(model: Model) -> float:
-    bound = model.getDualbound()
-    return 0.0 if model.isInfinity(abs(bound)) else max(0.0, float(bound))
+    return Minimum(chosen, handler.bound(), _STOPPED[status], counts)
