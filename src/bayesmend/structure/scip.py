@@ -184,7 +184,7 @@ def relax(
     """
     assert limits.cutoff is not None
     handler = _Through(problem, incumbent, limits, None)
-    with _interrupts(handler):
+    with _interrupts(handler.word):
         outcome = _solve(handler, limits, seed)
     stopped = Stopped.INTERRUPT if handler.is_interrupted else outcome.stopped
     loss_bound = max(outcome.loss_bound, handler.bound)
@@ -307,10 +307,10 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
         after.n_cuts, after.n_rounds = self.n_cuts, self.n_rounds
         after.next_inner, after.bounds = self.next_inner, self.bounds
         after.last_report, after.word = self.last_report, self.word
-        after.floor = self.bound()
+        after.floor = self.least_loss()
         return after
 
-    def bound(self) -> float:
+    def least_loss(self) -> float:
         """Return what no acyclic choice can lose less than, as far as is known."""
         if self.model is not None:
             bound = self.model.getDualbound()
@@ -390,7 +390,7 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
         """Tell whether few columns are left at the root, and note which."""
         if self.model.getDepth() > 0:
             return False
-        upper = np.array([column.getUbGlobal() for column in self.transformed])
+        upper = np.array([column.getUbGlobal() for column in self._lp_columns()])
         self.is_left = upper > 0.5
         self.is_left[self.best] = True
         n_left, n = int(self.is_left.sum()), len(upper)
@@ -420,7 +420,7 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
         patience = self.limits.patience
         if patience is None:
             return False
-        self.bounds.append(self.bound())
+        self.bounds.append(self.least_loss())
         if self.n_rounds < patience:
             return False
         left = self.best_loss - self.bounds[-1]
@@ -543,7 +543,7 @@ class Acyclicity(Conshdlr):  # type: ignore[misc]
         now = time.perf_counter()
         if self.report is not None and now - self.last_report >= 0.1:
             self.last_report = now
-            self.report(self.best_loss, self.bound())
+            self.report(self.best_loss, self.least_loss())
 
 
 class _Through(Acyclicity):
@@ -578,6 +578,9 @@ class _Through(Acyclicity):
             best, self.best_loss = self.best, np.inf
             super()._offer(best)
         return super()._separate()
+
+    def _has_shrunk(self) -> bool:
+        return False  # what is known through each candidate would be lost
 
     def _offer(self, chosen: NDArray[np.int32]) -> None:
         if self.model.getDepth() > 0:
@@ -684,4 +687,4 @@ def _outcome(model: Model, handler: Acyclicity, limits: Limits) -> Minimum:
         "n_cuts": handler.n_cuts,
         "n_rounds": handler.n_rounds,
     }
-    return Minimum(chosen, handler.bound(), _STOPPED[status], counts)
+    return Minimum(chosen, handler.least_loss(), _STOPPED[status], counts)
