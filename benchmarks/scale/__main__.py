@@ -11,6 +11,7 @@ table, are told by a word::
     python -m benchmarks.scale                       # the smaller ones; minutes
     python -m benchmarks.scale --full                # all; hours
     python -m benchmarks.scale --only rows --method "bayesmend em"
+    python -m benchmarks.scale --full --only wide --size 724 --method "bayesmend em"
     python -m benchmarks.scale --page                # the page from all raw rows so far
     python -m benchmarks.scale --list
 
@@ -56,6 +57,9 @@ def write_task(case, folder):
     np.savez(folder / TABLE, codes=hidden.data.codes, **arrays)
     np.save(folder / "full.npy", full.codes)
     write_network(network, folder / NETWORK)
+    parts = np.array_split(np.arange(case.n_rows), case.n_parts) if case.n_parts else []
+    for number, rows in enumerate(parts):
+        hidden.data.pick(rows).write_csv(folder / f"part-{number}.csv")
     return network, hidden
 
 
@@ -65,6 +69,9 @@ def measure(case, name, folder, network, hidden, *, cap, n_threads):
     command = [sys.executable, "-m", "benchmarks.scale", "--serve", name]
     command += ["--folder", str(folder), "--threads", str(n_threads)]
     command += ["--max-parents", str(case.max_parents)]
+    if case.time_limit is not None:
+        command += ["--time-limit", str(case.time_limit)]
+        cap = max(cap, 1.5 * case.time_limit)
     try:
         done = subprocess.run(
             command, cwd=ROOT, capture_output=True, text=True, timeout=cap, check=False
@@ -147,7 +154,7 @@ def line_of(row):
         "" if right is None else f"{right:.2%}",
         row.get("distance", ""),
         f"{row['nats']:.4f}" if "nats" in row else "",
-        row.get("word") or row.get("target") or "",
+        row.get("word") or row.get("told") or row.get("target") or "",
     )
 
 
@@ -162,18 +169,23 @@ def read_options(arguments):
     )
     parser.add_argument("--threads", type=int, default=0, help="0: one per core")
     parser.add_argument(
+        "--size", action="append", type=float, metavar="X", help="only these of an axis"
+    )
+    parser.add_argument(
         "--page", action="store_true", help="write the page of the docs"
     )
     parser.add_argument("--serve", help=serve.__doc__.splitlines()[0])
     parser.add_argument("--folder", help="of --serve")
     parser.add_argument("--max-parents", type=int, default=3, help="of --serve")
+    parser.add_argument("--time-limit", type=float, help="of --serve")
     return parse_arguments(parser, arguments)
 
 
 def main(arguments=None):
     given = read_options(arguments)
     if given.serve:
-        serve(given.serve, given.folder, given.max_parents, given.threads)
+        how = (given.max_parents, given.threads, given.time_limit)
+        serve(given.serve, given.folder, *how)
         return 0
     if given.list:
         print_table(
@@ -194,6 +206,8 @@ def main(arguments=None):
     methods = given.method or list(METHODS)
     for axis in given.only or CASES:
         cases = [c for c in CASES[axis] if given.full or not c.is_large]
+        if given.size:
+            cases = [c for c in cases if c.size in given.size]
         rows = run_axis(cases, methods, given, given.results)
         if rows:
             print(f"\n{axis}")

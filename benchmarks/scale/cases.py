@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from benchmarks.inputs import load_network
 from benchmarks.speed.growth import random_network
 
+WORKERS = {"no cluster": 0, "1 worker": 1, "2 workers": 2, "4 workers": 4}
+"""Who counts rows, and with how many processes of one thread."""
+
 EM, AUTO, ALL_ROWS = "bayesmend em", "bayesmend auto", "bayesmend em, full"
 TRUTH, COMPLETE = "true network", "nothing hidden, greedy"
 PEERS = ("mode", "kNN", "logistic", "random forests", "miceforest", "pgmpy climb")
@@ -29,6 +32,10 @@ class Case:
     is_large: bool = False
     """Only with ``--full``."""
     target: str = ""
+    time_limit: float | None = None
+    """Seconds, of methods that keep to one."""
+    n_parts: int = 0
+    """Files that the table is written to; else it is handed over in memory."""
 
     def make_network(self):
         """Return the network that rows are sampled from."""
@@ -114,6 +121,7 @@ def _wide():
             methods=(EM, TRUTH, COMPLETE, "mode"),
             is_large=True,
             target=target,
+            time_limit=900.0,
         )
     for n_vars in (250, 600):
         yield Case(
@@ -126,6 +134,22 @@ def _wide():
         )
 
 
+def _cluster():
+    """Long tables in files, counted by worker processes: seconds of the clock."""
+    for exponent in (5, 6, 7):
+        n_rows = 10**exponent
+        yield Case(
+            "cluster",
+            n_rows,
+            network="alarm",
+            n_rows=n_rows,
+            rate=0.05,
+            methods=tuple(WORKERS),
+            is_large=exponent > 5,
+            n_parts=8,
+        )
+
+
 CASES = {
     "rows": tuple(_by_rows()),
     "variables": tuple(_by_variables()),
@@ -134,5 +158,6 @@ CASES = {
     "parents": tuple(_by_parents()),
     "long": tuple(_long()),
     "wide": tuple(_wide()),
+    "cluster": tuple(_cluster()),
 }
 """The cases of each axis, from the smallest to the largest."""
