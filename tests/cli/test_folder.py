@@ -147,3 +147,20 @@ def test_a_killed_run_leaves_no_lock(tmp_path, holed):
     child.stdout.close()
     with kept_from_others(out):
         pass
+
+
+def test_what_killed_runs_have_left_is_cleared_away(tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    names = ".out.0123456789abcdef", ".out.0123456789abcde", ".other.0123456789abcdef"
+    for home in (tmp_path, out):
+        for name in names:
+            (home / name / "before").mkdir(parents=True)
+            os.utime(home / name, (0, 0))
+    fresh = tmp_path / ".out.fedcba9876543210"
+    fresh.mkdir()
+    write_folder(out, {"a": "1"})
+    assert [name for name in names if (tmp_path / name).exists()] == list(names[1:])
+    assert [name for name in names if (out / name).exists()] == list(names[1:])
+    assert fresh.exists()
+    assert (out / "a").read_text() == "1"

@@ -2,15 +2,21 @@
 
 import hashlib
 import os
+import re
 import secrets
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bayesmend._files import lock_file, write_text
 from bayesmend.errors import DataError, ParameterError
+
+# Writing takes seconds. What is older was left by a run that was killed, here or on
+# another machine that sees the same files.
+_DEAD_SECONDS = 3600.0
 
 __all__ = ["kept_from_others", "there_meanwhile", "write_folder"]
 
@@ -26,7 +32,7 @@ def write_folder(
     A new folder takes its name once it is complete. In one that is there already, the
     files take their names one after the other once all are complete; if that fails,
     those from before are put back. Files that match `earlier` and are not written now
-    are of another result, and go.
+    are of another result, and go. What killed runs have left behind is cleared away.
     """
     out = Path(os.path.realpath(out))
     try:
@@ -40,6 +46,7 @@ def write_folder(
             else:
                 gone = {path.name for path in out.glob(earlier)} if earlier else set()
                 _take_names(made, out, list(contents), sorted(gone - set(contents)))
+        _clear_away(out)
     except OSError as error:
         msg = f"cannot write the files of '{out}': {error.strerror or error}."
         raise DataError(msg) from error
@@ -93,6 +100,19 @@ def _beside(out: Path, home: Path) -> Iterator[Path]:
         yield made
     finally:
         shutil.rmtree(made, ignore_errors=True)
+
+
+def _clear_away(out: Path) -> None:
+    """Remove what runs that were killed as they wrote this folder have left."""
+    name = re.compile(rf"\.{re.escape(out.name)}\.[0-9a-f]{{16}}")
+    for home in (out.parent, out):
+        with suppress(OSError):  # a folder that may not be listed
+            for path in home.iterdir():
+                if not name.fullmatch(path.name) or path.is_symlink():
+                    continue
+                age = time.time() - path.stat().st_mtime
+                if path.is_dir() and age > _DEAD_SECONDS:
+                    shutil.rmtree(path, ignore_errors=True)
 
 
 def _write_all(
