@@ -181,9 +181,8 @@ void bind_greedy(nb::module_& m) {
       "climb_greedily",
       [](const Scorer& scorer, Rules allowed, Rules required, Vars limit,
          const ParentsOfEach& start, std::size_t tabu_length, std::size_t tabu_moves,
-         std::size_t restarts, double near, std::size_t n_promising,
-         std::size_t max_remembered, double seconds,
-         std::uint64_t seed, std::size_t n_threads, nb::object report) {
+         std::size_t restarts, double near, std::size_t n_promising, std::size_t max_remembered,
+         double seconds, std::uint64_t seed, std::size_t n_threads, nb::object report) {
         SearchCall call(seconds, std::move(report));
         return call.run([&](const Stop& stop) {
           return climb_greedily(scorer.scorer(), rules_of(allowed, required, limit), start,

@@ -283,16 +283,19 @@ void add_structures(std::vector<Check>& checks, const World& world) {
                             .add(score_families(*scorer, {child, first, parents}, n, world.never))
                             .value();
                       }});
-    checks.push_back(
-        {"greedy", [scorer, &world](std::size_t n) {
-           Progress progress;
-           const std::vector<std::vector<Var>> start(world.small.n_vars());
-           const auto found = climb_greedily(
-               *scorer, world.small.rules(), start,
-               {.tabu_length = 5, .tabu_moves = 5, .restarts = 8, .max_remembered = 1u << 16, .seed = 1, .progress = &progress},
-               n, world.never);
-           return Print().add(found.score).add(found.parents).value();
-         }});
+    checks.push_back({"greedy", [scorer, &world](std::size_t n) {
+                        Progress progress;
+                        const std::vector<std::vector<Var>> start(world.small.n_vars());
+                        const auto found = climb_greedily(*scorer, world.small.rules(), start,
+                                                          {.tabu_length = 5,
+                                                           .tabu_moves = 5,
+                                                           .restarts = 8,
+                                                           .max_remembered = 1u << 16,
+                                                           .seed = 1,
+                                                           .progress = &progress},
+                                                          n, world.never);
+                        return Print().add(found.score).add(found.parents).value();
+                      }});
   }
   checks.push_back(
       {"orders", [&](std::size_t n) {
