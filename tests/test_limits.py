@@ -143,7 +143,14 @@ def carry_out(kind, call, limit, most="none"):
 
 # Megabytes: what is imported only now, and the cells of the answer.
 ASIDE = 25
-MORE_MEMORY = {("mechanism", "long"): 250}
+# What patterns are compiled to, and what rows are crossed with, is not counted.
+MORE_MEMORY = {
+    ("mechanism", "long"): 250,
+    ("learn", "a pattern per row"): 300,
+    ("em", "a pattern per row"): 300,
+    ("em-hard", "a pattern per row"): 300,
+    ("mechanism", "a pattern per row"): 300,
+}
 WITH_MEMORY = (
     *("learn", "exact", "local", "local by climbing", "em", "em-hard", "mechanism"),
     *("structure", "structure by orders", "structure by programme"),
