@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kParts = 16;
 constexpr std::size_t kFewInstances = 256;
 // Where all parts together have more numbers, only as many are held as there are threads.
-constexpr std::size_t kManyNumbers = std::size_t{1} << 18;
+constexpr std::size_t kManyNumbers = std::size_t{1} << 21;
 constexpr auto kPollInterval = std::chrono::milliseconds(20);
 
 struct Part : InstanceBeliefs {
