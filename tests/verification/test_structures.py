@@ -116,10 +116,9 @@ def test_families_of_no_use_are_of_no_use(seed):
     scores = Scores(problem.rule, table.n_rows)
     every = [
         {
-            sum(1 << p for p in parents): Family(
-                table, scores, {}, v, parents, problem.choices(v)
-            ).score({})
+            sum(1 << p for p in parents): family.score(family.base)
             for parents in problem.parent_sets(v)
+            for family in [Family(table, scores, v, parents, problem.choices(v))]
         }
         for v in range(4)
     ]

@@ -40,6 +40,8 @@ constexpr double kMomentum = 0.5, kShorter = 0.7, kLonger = 2.0, kShortest = 1e-
 // Families are made and maximised as they are needed where that spares more than so many passes of
 // the dynamic programme. What is known of them otherwise is rounded up.
 constexpr double kLeastPasses = 4.0, kRounding = 1e-9;
+// Of a proof, families are dropped together when they are so many of those that are left.
+constexpr double kLeastDropped = 0.25;
 // Blocks of tables are made no smaller than this to save memory.
 constexpr std::size_t kLeastEntries = 16;
 
@@ -395,17 +397,24 @@ class Worker {
     const bool is_known = engine_->bound_through(alive, values_, through_, stop_);
     outcome_.work += engine_->take_work();
     if (!is_known) return true;
-    std::size_t kept = 0;
+    const double least = incumbent_ + options_.gap;
     std::vector<std::uint8_t> has_family(problem_.n_vars(), 0);
-    for (std::size_t a = 0; a < alive.size(); ++a) {
-      if (through_[a] <= incumbent_ + options_.gap) continue;
-      has_family[families[alive[a]].child] = 1;
-      alive[kept++] = alive[a];
-    }
-    if (is_priced && is_recorded() && kept < alive.size())
+    for (std::size_t a = 0; a < alive.size(); ++a)
+      if (through_[a] > least) has_family[families[alive[a]].child] = 1;
+    const bool is_open = std::ranges::find(has_family, 0) == has_family.end();
+    const auto n_kept = static_cast<std::size_t>(
+        std::ranges::count_if(through_, [&](double through) { return through > least; }));
+    if (is_priced && is_recorded() && n_kept < alive.size()) {
+      // To check that a few are of no use takes longer than to keep them.
+      const auto n_dropped = static_cast<double>(alive.size() - n_kept);
+      if (is_open && n_dropped < kLeastDropped * static_cast<double>(alive.size())) return true;
       outcome_.record.dropped_at.emplace_back(problem_, prices_);
+    }
+    std::size_t kept = 0;
+    for (std::size_t a = 0; a < alive.size(); ++a)
+      if (through_[a] > least) alive[kept++] = alive[a];
     alive.resize(kept);
-    return std::ranges::find(has_family, 0) == has_family.end();
+    return is_open;
   }
 
   // Takes the families that the bound rests on, and what these would choose for the cells, each by

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import prod
 
 from bayesmend.verification.claims import Claim, Node
-from bayesmend.verification.families import MISSING, Scores, Table
+from bayesmend.verification.families import MISSING, Family, Scores, Table
 from bayesmend.verification.lies import Lie
 from bayesmend.verification.patterns import Patterns
 from bayesmend.verification.problems import Problem
@@ -85,8 +85,8 @@ def _check_mended(
     raise Lie(msg)
 
 
-class _Chosen:
-    """A family of the structure, with counts of all rows and of those that show it."""
+class _Chosen(Family):
+    """A family of the structure, with counts of the completed rows."""
 
     def __init__(
         self,
@@ -97,33 +97,8 @@ class _Chosen:
         seen: Table,
         full: Table,
     ) -> None:
-        self.child, self.parents = child, tuple(sorted(parents))
-        self.members = (*self.parents, child)
-        self.card = seen.card[child]
-        self.base = seen.counts(self.parents, child)
+        super().__init__(seen, scores, child, parents, problem.choices(child))
         self.counts = full.counts(self.parents, child)
-        n_configs = len(self.counts) // self.card
-        self.joint, self.given = scores.of(self.card, n_configs)
-        free = n_configs * (self.card - 1)
-        self.penalty = scores.penalty(len(parents), *problem.choices(child), free)
-        self.support = scores.support
-        cards = [seen.card[v] for v in self.members]
-        self.strides = [prod(cards[i + 1 :]) for i in range(len(cards))]
-
-    def config(self, j: int) -> int:
-        """Count the rows of a configuration of the parents."""
-        return sum(self.counts[j * self.card : (j + 1) * self.card])
-
-    def score(self) -> int:
-        """Score the family."""
-        total = sum(self.joint[n] for n in self.counts)
-        total -= sum(
-            self.given[self.config(j)] for j in range(len(self.counts) // self.card)
-        )
-        bare = sum(
-            n for n, seen in zip(self.counts, self.base, strict=True) if not seen
-        )
-        return total - self.penalty - bare * self.support
 
     def place(self, row: Row) -> int:
         """Return where a row is counted."""
@@ -137,10 +112,10 @@ class _Chosen:
         total = joint[counts[new] + 1] - joint[counts[new]]
         total += joint[counts[old] - 1] - joint[counts[old]]
         if old // self.card != new // self.card:
-            before, after = self.config(old // self.card), self.config(new // self.card)
+            before, after = self.config(counts, old), self.config(counts, new)
             total += given[before] - given[before - 1]
             total += given[after] - given[after + 1]
-        return total + self.support * ((not self.base[old]) - (not self.base[new]))
+        return total + self.row_cost(old, 1) - self.row_cost(new, 1)
 
 
 def check_answer(
@@ -158,7 +133,7 @@ def check_answer(
         _Chosen(problem, scores, child, own, seen, whole)
         for child, own in enumerate(parents)
     ]
-    score = sum(family.score() for family in families) / (1 << BITS)
+    score = sum(family.score(family.counts) for family in families) / (1 << BITS)
     if not abs(score - claim.score) <= CLOSE * (1 + 1e-6 * abs(score)):
         msg = f"the score is {score:.9f}, not {claim.score}."
         raise Lie(msg)

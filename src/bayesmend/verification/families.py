@@ -2,35 +2,55 @@
 
 A table is kept as one long whole number per state of a variable, bit r for row r, so
 that rows are counted by ``&`` and ``bit_count``. A family's scores are those of units
-(see `units`): sums of looked-up values, exact but for the rounding of each value,
-which `Family.error` bounds.
+(see `units`): sums of looked-up values, exact but for the rounding of each value, for
+which one unit each is added to what must not be too low.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
-from math import prod
+from functools import cache
+from itertools import accumulate
+from math import comb, prod
+from operator import add
 
 from bayesmend.verification.units import (
     CountLogs,
     RisingLogs,
+    ln,
     ln_comb,
-    ln_fraction,
     to_units,
+    units_of,
 )
 
-__all__ = ["MISSING", "WAYS", "Family", "Rule", "Scores", "Table", "score_complete"]
+__all__ = [
+    "ENTRIES",
+    "KEPT",
+    "MISSING",
+    "MOST_ROWS",
+    "Family",
+    "OpenFamily",
+    "Rule",
+    "Scores",
+    "Shown",
+    "Table",
+]
 
 MISSING = -1
 """The code of a missing cell."""
 
-WAYS = (32, 4096)
-"""Ways to count open rows that are followed at once; what exceeds them is bounded."""
+ENTRIES = (64, 1024, 65536)
+"""Ways to count open rows that are listed at once; what exceeds them is bounded."""
 
-_MOST_KNOWN = 1000  # bounds that a family remembers
+KEPT = 256
+"""So many are listed once for all nodes, where that is all there are."""
+
+_NEVER = -(1 << 100)
+_DIGIT = 32  # bits of one count, where several are one number
+MOST_ROWS = (1 << _DIGIT) - 1
+"""More cannot be counted where cells are open."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +104,10 @@ class Table:
             self.of_row.append(at)
             self.weights[at] += 1 if weights is None else weights[number]
         self.incomplete = [r for r, row in enumerate(self.rows) if MISSING in row]
+        self.holes = [
+            [r for r in self.incomplete if self.rows[r][v] == MISSING]
+            for v in range(len(card))
+        ]
         # Rows count by the binary digits of their weights, or stand for themselves.
         counted, n_digits = self.rows, max(self.weights, default=0).bit_length()
         if _bit_work(self.n_rows) <= n_digits * _bit_work(len(self.rows)):
@@ -92,22 +116,22 @@ class Table:
             self._digits = None
         else:
             self._digits = [
-                (1 << d, _bits(bool(weight >> d & 1) for weight in self.weights))
+                (1 << d, _bits([weight >> d & 1 for weight in self.weights], 1))
                 for d in range(n_digits)
             ]
+        columns = list(zip(*counted, strict=True)) or [() for _ in card]
         self._states = [
-            [_bits(row[v] == s for row in counted) for s in range(k)]
-            for v, k in enumerate(card)
+            [_bits(column, s) for s in range(k)]
+            for column, k in zip(columns, card, strict=True)
         ]
         self._known: dict[tuple[int, ...], list[int]] = {(): [(1 << len(counted)) - 1]}
-        self._configs: dict[tuple[int, ...], list[tuple[int, int]]] = {}
 
-    def _sets(self, variables: tuple[int, ...]) -> list[int]:
+    def sets(self, variables: tuple[int, ...]) -> list[int]:
         """Return the rows of each configuration, the last variable fastest."""
         found = self._known.get(variables)
         if found is None:
             states = self._states[variables[-1]]
-            before = self._sets(variables[:-1])
+            before = self.sets(variables[:-1])
             found = [rows & own for rows in before for own in states]
             self._known[variables] = found
         return found
@@ -125,21 +149,12 @@ class Table:
         """Return the rows of each state."""
         return self._states[variable]
 
-    def configs(self, parents: tuple[int, ...]) -> list[tuple[int, int]]:
-        """Return the rows of each configuration that has some, and how many."""
-        found = self._configs.get(parents)
-        if found is None:
-            count = self.count
-            found = [(rows, count(rows)) for rows in self._sets(parents) if rows]
-            self._configs[parents] = found
-        return found
-
     def counts(self, parents: tuple[int, ...], child: int) -> list[int]:
         """Count the rows in which a whole family is observed, the child fastest."""
         count, states = self.count, self._states[child]
         return [
             count(rows & own) if rows else 0
-            for rows in self._sets(parents)
+            for rows in self.sets(parents)
             for own in states
         ]
 
@@ -149,8 +164,9 @@ def _bit_work(n_bits: int) -> int:
     return n_bits + 5000
 
 
-def _bits(flags: object) -> int:
-    return int("".join("1" if flag else "0" for flag in flags)[::-1] or "0", 2)  # type: ignore[attr-defined]
+def _bits(column: Sequence[int], wanted: int) -> int:
+    """Return where a number stands in a column, as bits."""
+    return int("".join(["1" if x == wanted else "0" for x in column])[::-1] or "0", 2)
 
 
 class Scores:
@@ -194,76 +210,183 @@ class Scores:
         """Return what a family pays for its size."""
         key = (n_parents, n_optional, n_required, free)
         if key not in self._penalties:
-            rule, total = self.rule, Decimal(0)
+            rule, total = self.rule, 0
             if rule.is_fair:
                 total += ln_comb(n_optional, n_parents - n_required)
             if rule.kind == "bic" and self.n_rows > 0:
-                total += ln_fraction(Fraction(self.n_rows)) * free / 2
-            if rule.kind == "aic":
-                total += free
+                total += ln(self.n_rows) * free // 2
             plain = to_units(rule.arc_penalty * n_parents)
-            self._penalties[key] = to_units(total) + plain
+            if rule.kind == "aic":
+                plain += to_units(free)
+            self._penalties[key] = units_of(total) + plain
         return self._penalties[key]
 
 
-def score_complete(
-    table: Table,
-    scores: Scores,
-    child: int,
-    parents: tuple[int, ...],
-    choices: tuple[int, int],
-) -> int:
-    """Score a family over a table without missing cells, rounded up for sure."""
-    card = table.card[child]
-    n_configs = prod(table.card[p] for p in parents)
-    joint, given = scores.of(card, n_configs)
-    total = -scores.penalty(len(parents), *choices, n_configs * (card - 1))
-    *states, _ = table.states(child)
-    count, configs = table.count, table.configs(parents)
-    for rows, left in configs:
-        total -= given[left]
-        for own in states:
-            n = count(rows & own)
-            left -= n
-            total += joint[n]
-        total += joint[left]  # of the last state
-    return total + len(configs) * (card + 1) + 4
+class Shown:
+    """Scores families by the rows that show all of them, rounded up for sure.
 
-
-@dataclass
-class _Unit:
-    """Rows that go the same way: how many, of how many patterns, and the ways.
-
-    A way is a place in the table of counts, and what each pattern is paid there.
+    Rows that hide some of a family could only lower that: what a row adds to a score is
+    the logarithm of a probability, or of what is at most one. A score is a sum over the
+    configurations of all members, less one over those of the parents; each is worked
+    out once for all families that have it.
     """
 
-    weight: int
-    times: int
-    ways: list[tuple[int, int]]
+    def __init__(self, table: Table, scores: Scores) -> None:
+        self._table, self._scores = table, scores
+        self._joint: dict[tuple[int, ...], int] = {}
+        self._given: dict[tuple[tuple[int, ...], int, int], int] = {}
+
+    def score(
+        self, child: int, parents: tuple[int, ...], choices: tuple[int, int]
+    ) -> int:
+        """Score a family; the parents come in order."""
+        table = self._table
+        card, sets = table.card[child], table.sets(parents)
+        joint, given = self._scores.of(card, len(sets))
+        members = tuple(sorted((*parents, child)))
+        if members not in self._joint:
+            states = table.states(members[-1])
+            self._joint[members] = sum(
+                joint[n] + 1
+                for n in [
+                    table.count(rows & own)
+                    for rows in table.sets(members[:-1])
+                    if rows
+                    for own in states
+                ]
+                if n
+            )
+        key = (parents, card, child if table.holes[child] else MISSING)
+        if key not in self._given:
+            seen = sum(table.states(child)) if table.holes[child] else table.sets(())[0]
+            self._given[key] = sum(
+                given[n] - 1
+                for n in [table.count(rows & seen) for rows in sets if rows]
+                if n
+            )
+        penalty = self._scores.penalty(len(parents), *choices, len(sets) * (card - 1))
+        return self._joint[members] - self._given[key] - penalty + 4
 
 
 class Family:
-    """A child and its parents, over a table with missing cells.
+    """A child and its parents: where rows are counted, and what the counts score."""
 
-    A row that does not show the whole family is an item: how many rows are like it,
-    where in the table of counts it goes, and the cells that decide it, each with the
-    stride and the number of states of its variable.
+    def __init__(
+        self,
+        table: Table,
+        scores: Scores,
+        child: int,
+        parents: Sequence[int],
+        choices: tuple[int, int],
+    ) -> None:
+        self.child, self.parents = child, tuple(sorted(parents))
+        self.members = (*self.parents, child)
+        self.card = table.card[child]
+        self.base = table.counts(self.parents, child)
+        n_configs = len(self.base) // self.card
+        self.joint, self.given = scores.of(self.card, n_configs)
+        free = n_configs * (self.card - 1)
+        self.penalty = scores.penalty(len(self.parents), *choices, free)
+        self.support = scores.support
+        cards = [table.card[v] for v in self.members]
+        self.strides = [prod(cards[i + 1 :]) for i in range(len(cards))]
+
+    def config(self, counts: Sequence[int], at: int) -> int:
+        """Count the rows of the configuration that a place belongs to."""
+        first = at // self.card * self.card
+        return sum(counts[first : first + self.card])
+
+    def score(self, counts: Sequence[int]) -> int:
+        """Score counts; rows where the table has no example pay for that."""
+        joint, given = self.joint, self.given
+        total = sum([joint[n] for n in counts]) - self.penalty
+        for at in range(0, len(counts), self.card):
+            total -= given[self.config(counts, at)]
+        if self.support:
+            total -= sum(map(self.row_cost, range(len(counts)), counts))
+        return total
+
+    def row_cost(self, at: int, n_rows: int) -> int:
+        """Return what rows pay for a place without an example."""
+        return 0 if self.base[at] else n_rows * self.support
+
+
+Hole = tuple[int, int, int]
+"""A cell that decides where a row goes, with its stride there and number of states."""
+
+
+class _Axis:
+    """Open rows that go to the same places: their holes, and the ways to part them.
+
+    A way says how many rows go to each place, as the digits of one number.
     """
 
-    __slots__ = (
-        "_known",
-        "base",
-        "card",
-        "cells",
-        "child",
-        "error",
-        "given",
-        "items",
-        "joint",
-        "parents",
-        "penalty",
-        "support",
-    )
+    __slots__ = ("members", "places", "ways", "weight")
+
+    def __init__(
+        self, places: Sequence[int], weight: int, members: Sequence[Sequence[Hole]]
+    ) -> None:
+        self.places, self.weight, self.members = places, weight, members
+        self.ways = _ways(len(places), len(members))
+
+    def steps(self) -> Sequence[_Axis | Hole]:
+        """Return what to decide, one after the other: of one row, its cells."""
+        return self.members[0] if len(self.members) == 1 else [self]
+
+    def worth(
+        self, fixed: Mapping[int, int], prices: Mapping[int, Sequence[int]]
+    ) -> list[int]:
+        """Return the most that each way is paid; `_NEVER` where a cell rules it out."""
+        paid = []
+        for holes in self.members:
+            worth = [0]
+            for cell, _, card in holes:
+                value = fixed.get(cell)
+                if value is not None:
+                    own: Sequence[int] = _only(card)[value]
+                else:
+                    own = prices.get(cell) or _only(card)[-1]
+                worth = [a + b for a in worth for b in own]
+            paid.append(worth)
+        if len(self.places) == 2:
+            gains = sorted([second - first for first, second in paid], reverse=True)
+            return list(accumulate(gains, initial=sum([first for first, _ in paid])))
+        best = {0: 0}
+        for worth in paid:
+            following: dict[int, int] = {}
+            for way, total in best.items():
+                for t, price in enumerate(worth):
+                    key, value = way + (1 << _DIGIT * t), total + price
+                    following[key] = max(value, following.get(key, value))
+            best = following
+        return [best[way] for way in self.ways]
+
+
+@cache
+def _only(card: int) -> list[list[int]]:
+    """Return amounts that rule out all states but each in turn, and such as do not."""
+    only = [[0 if s == own else _NEVER for s in range(card)] for own in range(card)]
+    return [*only, [0] * card]
+
+
+@cache
+def _ways(n_places: int, n_rows: int) -> list[int]:
+    """List the ways to part rows among places, those with more in the first first."""
+    if n_places == 1:
+        return [n_rows]
+    return [
+        n_rows - n + (way << _DIGIT)
+        for n in range(n_rows + 1)
+        for way in _ways(n_places - 1, n)
+    ]
+
+
+_Made = tuple[int, list[tuple[list[_Axis | Hole], list[int]]], bool]
+"""A score, blocks of what is open with a number for each outcome, and if exact."""
+
+
+class OpenFamily(Family):
+    """A family over a table with missing cells, and the most it can score."""
 
     def __init__(
         self,
@@ -271,268 +394,244 @@ class Family:
         scores: Scores,
         cell_at: Mapping[tuple[int, int], int],
         child: int,
-        parents: tuple[int, ...],
+        parents: Sequence[int],
         choices: tuple[int, int],
     ) -> None:
-        card = self.card = table.card[child]
-        self.child, self.parents = child, parents
-        self.base = table.counts(parents, child)
-        n_configs = len(self.base) // card
-        self.joint, self.given = scores.of(card, n_configs)
-        self.penalty = scores.penalty(len(parents), *choices, n_configs * (card - 1))
-        self.support = scores.support
-        # One unit for each value that is looked up, and for each part of the penalty.
-        self.error = len(self.base) + n_configs + 4
-        if self.support:
-            self.error += sum(table.weights[r] for r in table.incomplete)
-        members = (*parents, child)
-        strides = [
-            prod(table.card[v] for v in members[i + 1 :]) for i in range(len(members))
-        ]
-        self.items = []
-        for r in table.incomplete:
+        super().__init__(table, scores, child, parents, choices)
+        self._rows: list[tuple[int, int, list[Hole]]] = []
+        for r in sorted({r for v in self.members for r in table.holes[v]}):
             row, offset, holes = table.rows[r], 0, []
-            for v, stride in zip(members, strides, strict=True):
+            for v, stride in zip(self.members, self.strides, strict=True):
                 if row[v] == MISSING:
                     holes.append((cell_at[r, v], stride, table.card[v]))
                 else:
                     offset += stride * row[v]
-            if holes:
-                self.items.append((table.weights[r], offset, holes))
-            # A row that shows the whole family is in the base counts.
-        self.cells = sorted(
-            {cell for _, _, holes in self.items for cell, _, _ in holes}
-        )
-        self._known: dict[object, tuple[int, int]] = {}
-
-    def score(self, fixed: Mapping[int, int]) -> int:
-        """Score the family when every cell is decided."""
-        counts, cost = list(self.base), self.penalty
-        for weight, offset, holes in self.items:
-            at = offset + sum(stride * fixed[cell] for cell, stride, _ in holes)
-            counts[at] += weight
-            cost += self._row_cost(at, weight)
-        return self._score(counts) - cost
-
-    def _row_cost(self, at: int, weight: int) -> int:
-        return 0 if self.base[at] else weight * self.support
-
-    def _score(self, counts: Sequence[int]) -> int:
-        joint, given, card = self.joint, self.given, self.card
-        total = sum([joint[count] for count in counts if count])
-        for j in range(0, len(counts), card):
-            config = sum(counts[j : j + card])
-            if config:
-                total -= given[config]
-        return total
+            self._rows.append((table.weights[r], offset, holes))
+        self.cells = {cell for _, _, holes in self._rows for cell, _, _ in holes}
+        # One unit for each value that is looked up, and for each part of the penalty.
+        self.error = len(self.base) * (self.card + 1) // self.card + 4
+        if self.support:
+            self.error += sum(weight for weight, _, _ in self._rows)
+        self._whole: _Made | None = None  # for any values of any cells
+        self._last: tuple[object, _Made] | None = None
 
     def upper(
         self,
         fixed: Mapping[int, int],
         prices: Mapping[int, Sequence[int]],
-        most_ways: int = WAYS[-1],
-    ) -> int:
+        most: int = ENTRIES[-1],
+    ) -> tuple[int, bool]:
         """Bound the family over all values of its open cells, prices included.
 
         ``prices[cell][value]`` is what the family earns where it gives a cell a value,
-        and below 0 what it pays. The bound is the maximum itself unless there are too
-        many ways to count; it allows for the rounding of looked-up values.
+        and below 0 what it pays. The bound is the maximum itself unless there are more
+        than so many ways to count the rows, which is told, too; it allows for the
+        rounding of looked-up values.
         """
-        key = tuple(
-            [
-                fixed[cell] if cell in fixed else tuple(prices.get(cell, ()))
-                for cell in self.cells
-            ]
-        )
-        bound, ways = self._known.get(key, (0, 0))
-        if ways < most_ways:
-            if len(self._known) > _MOST_KNOWN:
-                self._known.clear()
-            bound, is_exact = self._upper(fixed, prices, most_ways)
-            self._known[key] = bound, WAYS[-1] if is_exact else most_ways
-        return bound
+        made = self._whole
+        if made is None or not made[2]:
+            made = self._made(fixed, prices, most)
+        total, blocks, is_exact = made
+        for steps, table in blocks:
+            total += _best(steps, table, fixed, prices)
+        return total, is_exact
 
-    def _upper(
+    def _made(
         self,
         fixed: Mapping[int, int],
         prices: Mapping[int, Sequence[int]],
-        most_ways: int,
-    ) -> tuple[int, bool]:
-        """Return the bound, and whether all ways were followed."""
-        counts, total = list(self.base), -self.penalty + self.error
-        units: dict[tuple[object, ...], _Unit] = {}
-        for weight, offset, holes in self.items:
-            ways = [(offset, 0)]
-            is_priced = is_open = False
-            for cell, stride, card in holes:
+        most: int,
+    ) -> _Made:
+        """Return what serves for any values of any cells, or else for these alone."""
+        own = self.cells & fixed.keys()
+        is_priced = not self.cells.isdisjoint(prices)
+        if self._whole is None and is_priced:
+            self._whole = self._make({}, False, KEPT)
+        if self._whole and (self._whole[2] or (not own and most <= KEPT)):
+            return self._whole
+        key = (most, is_priced, *sorted((cell, fixed[cell]) for cell in own))
+        if self._last is None or self._last[0] != key:
+            self._last = key, self._make(fixed, not is_priced, most)
+        return self._last[1]
+
+    def quick_upper(self) -> int:
+        """Bound the family over all values of all cells, each row by itself.
+
+        Each goes where it adds most, with all rows before it counted as if they were
+        there, and nowhere else: by the chain rule that can only raise what it adds.
+        """
+        joint, given, card, base = self.joint, self.given, self.card, self.base
+        near = [0] * len(base)
+        total = self.score(base) + self.error + 4 * len(self._rows)
+        alike: dict[tuple[int, ...], int] = {}
+        for weight, offset, holes in self._rows:
+            places = [offset]
+            for _, stride, n_states in holes:
+                places = [at + stride * v for at in places for v in range(n_states)]
+            key = tuple(places)
+            alike[key] = alike.get(key, 0) + weight
+        configs = [sum(base[i : i + card]) for i in range(0, len(base), card)]
+        for own, weight in alike.items():
+            gains = []
+            for at in own:
+                x, y = base[at] + near[at], configs[at // card] + near[at]
+                gain = joint[x + weight] - joint[x] + given[y] - given[y + weight]
+                gains.append(gain if base[at] else gain - weight * self.support)
+                near[at] += weight
+            total += max(gains)
+        return total
+
+    def _make(self, fixed: Mapping[int, int], is_merged: bool, most: int) -> _Made:
+        """Return the score of what is decided, tables of the rest, and if it is all.
+
+        Where nothing is paid, rows alike may all go the same way, as the score is
+        convex in how many go where.
+        """
+        counts = list(self.base)
+        groups: dict[tuple[int, ...], list[tuple[int, list[Hole]]]] = {}
+        for weight, offset, holes in self._rows:
+            places, left = [offset], []
+            for hole in holes:
+                cell, stride, card = hole
                 value = fixed.get(cell)
-                if value is not None:
-                    ways = [(at + stride * value, price) for at, price in ways]
-                    continue
-                is_open = True
-                own = prices.get(cell)
-                if own is None:
-                    ways = [
-                        (at + stride * v, price)
-                        for at, price in ways
-                        for v in range(card)
-                    ]
+                if value is None:
+                    places = [at + stride * v for at in places for v in range(card)]
+                    left.append(hole)
                 else:
-                    is_priced = True
-                    ways = [
-                        (at + stride * v, price + own[v])
-                        for at, price in ways
-                        for v in range(card)
-                    ]
-            if not is_open:
-                at = ways[0][0]
-                counts[at] += weight
-                total -= self._row_cost(at, weight)
-                continue
-            # Rows alike may all go the same way, as the score is convex in how many go
-            # where, and prices that are alike are linear in that.
-            key = (*ways, weight) if is_priced else tuple(ways)
-            unit = units.setdefault(key, _Unit(0, 0, ways))
-            unit.weight += weight
-            unit.times += 1
-        total += self._score(counts)
-        is_exact = True
-        for together in _components(list(units.values()), self.card):
-            gain, is_whole = self._gain(counts, together, most_ways)
-            total += gain
-            is_exact = is_exact and is_whole
-        return total, is_exact
+                    places = [at + stride * value for at in places]
+            if left:
+                key = (0 if is_merged else weight, *places)
+                groups.setdefault(key, []).append((weight, left))
+            else:
+                counts[places[0]] += weight
+        axes = []
+        for (weight, *places), members in groups.items():
+            cells = [holes for _, holes in members]
+            if is_merged:
+                cells, weight = cells[:1], sum([weight for weight, _ in members])
+            at_once = len(cells)
+            while (
+                at_once > 1 < len(places) - 1
+                and comb(at_once + len(places) - 1, at_once) > most
+            ):
+                at_once = (at_once + 1) // 2
+            for i in range(0, len(cells), at_once):
+                axes.append(_Axis(places, weight, cells[i : i + at_once]))
+        blocks, is_exact = [], True
+        for together in _components(axes, self.card):
+            near, first = [0] * len(counts), 0
+            while first < len(together):
+                end, size = first + 1, len(together[first].ways)
+                while end < len(together) and size * len(together[end].ways) <= most:
+                    size *= len(together[end].ways)
+                    end += 1
+                block = together[first:end]
+                steps = [step for axis in block for step in axis.steps()]
+                blocks.append((steps, self._table(block, counts, near)))
+                for axis in block:
+                    for at in axis.places:
+                        near[at] += axis.weight * len(axis.members)
+                is_exact, first = is_exact and end == len(together), end
+        return self.score(counts) + self.error, blocks, is_exact
+
+    def _table(
+        self, axes: Sequence[_Axis], counts: Sequence[int], near: Sequence[int]
+    ) -> list[int]:
+        """List what rows add to what is counted, for each combination of ways.
+
+        Rows of earlier blocks are near: they are counted as if all were wherever they
+        can be and nowhere else, which by the chain rule can only raise what each row
+        adds.
+        """
+        places = sorted({at for axis in axes for at in axis.places})
+        shift = {at: _DIGIT * i for i, at in enumerate(places)}
+        states, totals = (
+            [0],
+            [0],
+        )  # how many rows go where, as digits; and what they add
+        for axis in axes:
+            steps, costs = [], []
+            for way in axis.ways:
+                step = cost = 0
+                for at in axis.places:
+                    if n_rows := (way & MOST_ROWS) * axis.weight:
+                        step += n_rows << shift[at]
+                        cost -= self.row_cost(at, n_rows)
+                    way >>= _DIGIT
+                steps.append(step)
+                costs.append(cost)
+            states = [state + step for state in states for step in steps]
+            totals = [total + cost for total in totals for cost in costs]
+        while places:
+            config = places[0] // self.card
+            n_own = sum(at // self.card == config for at in places)
+            own, places = places[:n_own], places[n_own:]
+            low, mask = shift[own[0]], (1 << _DIGIT * n_own) - 1
+            added = [state >> low & mask for state in states]
+            gain = {key: self._gain(key, own, counts, near) for key in set(added)}
+            totals = list(map(add, totals, map(gain.__getitem__, added)))
+        return totals
 
     def _gain(
-        self, counts: Sequence[int], units: Sequence[_Unit], most_ways: int
-    ) -> tuple[int, bool]:
-        """Bound what units that may meet in a configuration add to what is counted.
-
-        All ways to count them are followed, and the best price for each; a
-        configuration is settled as soon as no later unit may go there. Where the ways
-        are too many the units so far make a block, and all of it is settled: later
-        units are counted as if all its rows were wherever they can be and nowhere
-        else, which by the chain rule can only raise what each row adds. Tells, too,
-        whether there was no need for that.
-        """
-        if len(units) == 1:
-            return self._best_way(counts, units[0]), True
-        bits = sum(unit.weight for unit in units).bit_length()
-        places = sorted({at for unit in units for at, _ in unit.ways})
-        shift = {at: bits * place for place, at in enumerate(places)}
-        last = {
-            at // self.card: number
-            for number, unit in enumerate(units)
-            for at, _ in unit.ways
-        }
-        cells: dict[int, list[int]] = {}
-        for at in places:
-            cells.setdefault(at // self.card, []).append(at)
-        near = dict.fromkeys(places, 0)
-        total, is_whole = 0, True
-        states: dict[int, int] = {0: 0}
-        block: list[_Unit] = []
-        for number, unit in enumerate(units):
-            steps = [
-                (
-                    unit.weight << shift[at],
-                    price * unit.times - self._row_cost(at, unit.weight),
-                )
-                for at, price in unit.ways
-            ]
-            if block and len(states) * len(steps) > most_ways:
-                for config in sorted(
-                    {at // self.card for u in block for at, _ in u.ways}
-                ):
-                    if last[config] >= number:
-                        own = cells[config]
-                        states = self._settled(states, counts, near, own, bits, shift)
-                total += states[0]
-                for old in block:
-                    for at, _ in old.ways:
-                        near[at] += old.weight
-                states, block, is_whole = {0: 0}, [], False
-            following: dict[int, int] = {}
-            for state, price in states.items():
-                for step, own_price in steps:
-                    key, value = state + step, price + own_price
-                    if following.get(key, value) <= value:
-                        following[key] = value
-            states = following
-            block.append(unit)
-            for config in {at // self.card for at, _ in unit.ways}:
-                if last[config] == number:
-                    own = cells[config]
-                    states = self._settled(states, counts, near, own, bits, shift)
-        return total + states[0], is_whole
-
-    def _settled(
-        self,
-        states: Mapping[int, int],
-        counts: Sequence[int],
-        near: Mapping[int, int],
-        cells: Sequence[int],
-        bits: int,
-        shift: Mapping[int, int],
-    ) -> dict[int, int]:
-        """Add what the rows in a configuration score, and forget how many they are."""
+        self, rows: int, own: Sequence[int], counts: Sequence[int], near: Sequence[int]
+    ) -> int:
+        """Return what rows add that go to places of one configuration."""
         joint, given = self.joint, self.given
-        low, digit = shift[cells[0]], (1 << bits) - 1
-        mask = (1 << bits * len(cells)) - 1
-        config = cells[0] // self.card * self.card
-        before = sum(counts[config : config + self.card])
-        known: dict[int, int] = {}
-        settled: dict[int, int] = {}
-        for state, price in states.items():
-            own = state >> low & mask
-            gain = known.get(own)
-            if gain is None:
-                # Two looked-up values for each cell, and two for each total.
-                gain, total, rest = 4 * len(cells), before, own
-                for at in cells:
-                    added = rest & digit
-                    rest >>= bits
-                    if added:
-                        x, y = counts[at] + near[at], total + near[at]
-                        gain += joint[x + added] - joint[x]
-                        gain -= given[y + added] - given[y]
-                        total += added
-                known[own] = gain
-            price += gain
-            key = state ^ own << low
-            if settled.get(key, price) <= price:
-                settled[key] = price
-        return settled
-
-    def _best_way(self, counts: Sequence[int], unit: _Unit) -> int:
-        """Return the most that a unit adds alone, wherever it goes."""
-        joint, given, card, weight = self.joint, self.given, self.card, unit.weight
-        best = None
-        for at, price in unit.ways:
-            config, count = at // card * card, counts[at]
-            total = sum(counts[config : config + card])
-            gain = price * unit.times - self._row_cost(at, weight)
-            gain += joint[count + weight] - joint[count]
-            gain -= given[total + weight] - given[total]
-            if best is None or gain > best:
-                best = gain
-        assert best is not None
-        return best + 4
+        # Two looked-up values for each place, and two for each total.
+        gain, total = 4 * len(own), self.config(counts, own[0])
+        for at in own:
+            if added := rows & MOST_ROWS:
+                x, y = counts[at] + near[at], total + near[at]
+                gain += joint[x + added] - joint[x] + given[y] - given[y + added]
+                total += added
+            rows >>= _DIGIT
+        return gain
 
 
-def _components(units: Sequence[_Unit], card: int) -> list[list[_Unit]]:
-    """Group units that may meet in a configuration."""
-    root: dict[int, int] = {}
+def _best(
+    steps: Sequence[_Axis | Hole],
+    table: list[int],
+    fixed: Mapping[int, int],
+    prices: Mapping[int, Sequence[int]],
+) -> int:
+    """Return the best combination of ways, with what is paid."""
+    total = 0
+    for step in steps:  # the first one is the slowest
+        if isinstance(step, _Axis):
+            width = len(table) // len(step.ways)
+            worth: Sequence[int] = step.worth(fixed, prices)
+        else:
+            cell, _, card = step
+            width, value = len(table) // card, fixed.get(cell)
+            if value is not None:
+                table = table[value * width : (value + 1) * width]
+                continue
+            worth = prices.get(cell) or _only(card)[-1]
+            if card == 2:
+                total, more = total + worth[0], worth[1] - worth[0]
+                table = [
+                    x if x > y + more else y + more
+                    for x, y in zip(table[:width], table[width:], strict=True)
+                ]
+                continue
+        parts = [
+            [entry + paid for entry in table[i * width : (i + 1) * width]]
+            for i, paid in enumerate(worth)
+            if paid > _NEVER // 2
+        ]
+        table = list(map(max, *parts)) if len(parts) > 1 else parts[0]
+    return total + table[0]
 
-    def find(config: int) -> int:
-        while root.setdefault(config, config) != config:
-            root[config] = config = root[root[config]]
-        return config
 
-    for unit in units:
-        for at, _ in unit.ways[1:]:
-            root[find(at // card)] = find(unit.ways[0][0] // card)
-    groups: dict[int, list[_Unit]] = {}
-    for unit in sorted(units, key=lambda unit: (unit.ways, unit.weight)):
-        groups.setdefault(find(unit.ways[0][0] // card), []).append(unit)
-    return list(groups.values())
+def _components(axes: Sequence[_Axis], card: int) -> list[list[_Axis]]:
+    """Group axes that may meet in a configuration."""
+    found: list[tuple[set[int], list[_Axis]]] = []
+    for axis in axes:
+        configs, together, apart = {at // card for at in axis.places}, [axis], []
+        for each in found:
+            if configs.isdisjoint(each[0]):
+                apart.append(each)
+            else:
+                configs, together = configs | each[0], each[1] + together
+        found = [*apart, (configs, together)]
+    return [together for _, together in found]

@@ -19,11 +19,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import add
 from typing import Any
 
 from bayesmend.errors import DataError
 from bayesmend.verification.dags import Programme
-from bayesmend.verification.families import WAYS, Family, Scores
+from bayesmend.verification.families import (
+    ENTRIES,
+    MOST_ROWS,
+    OpenFamily,
+    Scores,
+    Shown,
+    Table,
+)
 from bayesmend.verification.lies import Lie, integer, listed
 from bayesmend.verification.patterns import Patterns
 from bayesmend.verification.problems import Problem
@@ -47,7 +55,7 @@ class Tree:
     variable: Sequence[int]
     states: Sequence[Sequence[Any]]
     cell_names: Sequence[str]
-    families: Sequence[Mapping[int, Family]]
+    families: Sequence[Mapping[int, OpenFamily | int]]
 
     @property
     def n_vars(self) -> int:
@@ -81,21 +89,22 @@ class Prices:
         if payers is None:
             payers = sum(1 << v for v, own in enumerate(self.paid) if child in own)
             self._payers[child] = payers
-        key = (child, payers & ~parents)
-        if key not in self._known:
-            found = {
+        earning = payers & ~parents
+        known = self._known.get((child, earning))
+        if known is None:
+            known = {
                 cell: [-amount for amount in row]
                 for own in self.paid[child].values()
                 for cell, row in own.items()
             }
             for payer, own in enumerate(self.paid):
-                if not key[1] >> payer & 1:
-                    continue
-                for cell, row in own[child].items():
-                    known = found.get(cell, [0] * len(row))
-                    found[cell] = [a + b for a, b in zip(known, row, strict=True)]
-            self._known[key] = found
-        return self._known[key]
+                if earning >> payer & 1:
+                    for cell, row in own[child].items():
+                        known[cell] = (
+                            list(map(add, known[cell], row)) if cell in known else row
+                        )
+            self._known[child, earning] = known
+        return known
 
 
 @dataclass
@@ -120,16 +129,10 @@ def check_joint(
             f"every node. At most {_MOST_VARS} variables are checked."
         )
         raise DataError(msg)
-    scores, cell_at = Scores(problem.rule, table.n_rows), patterns.number
-    families = [
-        {
-            sum(1 << p for p in parents): Family(
-                table, scores, cell_at, child, parents, problem.choices(child)
-            )
-            for parents in problem.parent_sets(child)
-        }
-        for child in range(n_vars)
-    ]
+    if table.n_rows > MOST_ROWS:
+        msg = f"{table.n_rows:,} rows, weights included, are too many to check."
+        raise DataError(msg)
+    families = _promising(problem, table, patterns.number, target)
     tree = Tree(
         [v for _, v in patterns.cells],
         [variable.states for variable in problem.variables],
@@ -138,6 +141,48 @@ def check_joint(
     )
     check_tree(tree, nodes, target, tell)
     return len(nodes)
+
+
+def _promising(
+    problem: Problem,
+    table: Table,
+    cell_at: Mapping[tuple[int, int], int],
+    target: int,
+) -> list[dict[int, OpenFamily | int]]:
+    """Return the families that could be in something above the target.
+
+    First they are bounded by the rows that show all of them, which is their score where
+    all rows do, and those that are left with each open row by itself.
+    """
+    scores = Scores(problem.rule, table.n_rows)
+    shown = Shown(table, scores)
+    bounds: list[dict[int, int]] = []
+    parents_of: list[dict[int, tuple[int, ...]]] = []
+    for child in range(len(problem.variables)):
+        choices = problem.choices(child)
+        own = {sum(1 << p for p in each): each for each in problem.parent_sets(child)}
+        parents_of.append(own)
+        bounds.append(
+            {
+                members: shown.score(child, each, choices)
+                for members, each in own.items()
+            }
+        )
+    bounds = _above(bounds, target)
+    families: list[dict[int, OpenFamily | int]] = []
+    for child, alive in enumerate(bounds):
+        choices = problem.choices(child)
+        families.append(dict(alive))
+        for members in alive:
+            parents = parents_of[child][members]
+            if any(table.holes[v] for v in (child, *parents)):
+                family = OpenFamily(table, scores, cell_at, child, parents, choices)
+                families[child][members] = family
+                alive[members] = family.quick_upper()
+    return [
+        {members: families[child][members] for members in alive}
+        for child, alive in enumerate(_above(bounds, target))
+    ]
 
 
 def check_tree(
@@ -248,39 +293,59 @@ def _prices(tree: Tree, number: int, p: int, point: Any) -> Prices:
     return prices
 
 
-def _drop(tree: Tree, node: _Node, prices: Prices, target: int) -> bool:
+def _above(bounds: Sequence[Mapping[int, int]], target: int) -> list[dict[int, int]]:
+    """Return the families, by child, that are in some structure above the target."""
+    programme = Programme(bounds)
+    if programme.best <= target:
+        return [{} for _ in bounds]
+    found: list[dict[int, int]] = []
+    for child, own in enumerate(bounds):
+        around = programme.around(child, list(own))
+        pairs = zip(own.items(), around, strict=True)
+        found.append(
+            {key: bound for (key, bound), rest in pairs if bound + rest > target}
+        )
+    return found
+
+
+def _drop(
+    tree: Tree,
+    node: _Node,
+    prices: Prices,
+    target: int,
+    entries: Sequence[int] = ENTRIES[:1],
+) -> bool:
     """Leave out the families that are in no structure above the target.
 
-    First by bounds that are found quickly, so that few are left for better ones. Tells
-    whether nothing is above the target.
+    Those that have too many ways to be listed are bounded better as long as others are
+    not enough. Tells whether nothing is above the target.
     """
-    before = None
-    for most_ways in WAYS:
-        bounds = [
-            {
-                parents: families[parents].upper(
-                    node.fixed, prices.of(child, parents), most_ways
-                )
-                for parents in node.alive[child]
-            }
-            for child, families in enumerate(tree.families)
-        ]
-        if bounds == before:
-            continue
-        programme = Programme(bounds)
-        if programme.best <= target:
-            node.alive = [[] for _ in node.alive]
+    exact: list[dict[int, int]] = [{} for _ in node.alive]
+    for most in entries:
+        bounds: list[dict[int, int]] = []
+        for child, alive in enumerate(node.alive):
+            own, families, known = {}, tree.families[child], exact[child]
+            for parents in alive:
+                if parents not in known:
+                    family, is_exact = families[parents], True
+                    if isinstance(family, int):
+                        bound = family
+                    else:
+                        paid = prices.of(child, parents)
+                        bound, is_exact = family.upper(node.fixed, paid, most)
+                    if is_exact:
+                        known[parents] = bound
+                    own[parents] = bound
+                else:
+                    own[parents] = known[parents]
+            bounds.append(own)
+        node.alive = list(map(list, _above(bounds, target)))
+        if not all(node.alive):
             return True
-        for child, found in enumerate(bounds):
-            around = programme.around(child, list(found))
-            entries = zip(found.items(), around, strict=True)
-            bounds[child] = {
-                parents: bound
-                for (parents, bound), rest in entries
-                if bound + rest > target
-            }
-        node.alive = list(map(list, bounds))
-        before = bounds
+        if all(
+            len(known) == len(own) for known, own in zip(exact, bounds, strict=True)
+        ):
+            break
     return False
 
 
@@ -288,7 +353,7 @@ def _is_closed(tree: Tree, node: _Node, points: Sequence[Prices], target: int) -
     """Tell whether nothing is above the target at one of the points."""
     # The last point is that of the bound; those before are for what must be dropped.
     return not all(node.alive) or any(
-        _drop(tree, node, prices, target) for prices in (*points[-1:], *points)
+        _drop(tree, node, prices, target, ENTRIES) for prices in (*points[-1:], *points)
     )
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayesmend.errors import DataError
-from bayesmend.verification.families import Scores, Table, score_complete
+from bayesmend.verification.families import Scores, Shown, Table
 from bayesmend.verification.lies import Lie, integer, listed
 from bayesmend.verification.problems import Problem
 
@@ -47,7 +47,7 @@ def families_of_table(
             f"most {_MOST_FAMILIES:,} are."
         )
         raise DataError(msg)
-    scores = Scores(problem.rule, table.n_rows)
+    shown = Shown(table, Scores(problem.rule, table.n_rows))
     found: list[dict[int, int]] = []
     for child in range(len(table.card)):
         if tell is not None:
@@ -56,7 +56,7 @@ def families_of_table(
         kept: dict[int, int] = {}
         best: dict[int, tuple[int, int]] = {}  # the best part of each set, itself too
         for parents in problem.parent_sets(child):  # smaller ones come first
-            own = score_complete(table, scores, child, parents, choices)
+            own = shown.score(child, parents, choices)
             members = sum(1 << p for p in parents)
             parts = [members ^ 1 << p for p in parents if p not in required]
             rival = max((best[part] for part in parts), default=None)

@@ -1,9 +1,9 @@
 """Scores as whole numbers, of which sums are exact.
 
-A score is counted in units of 2**-40 nats. Logarithms are taken with 34 digits by
-`decimal`, whose ``ln`` is correctly rounded, and then rounded to units: a value of
-these tables is right to one unit, so that a sum of k of them is right to k units. All
-that follows (sums, prices, comparisons) is arithmetic of whole numbers, without error.
+A score is counted in units of 2**-40 nats. Logarithms are whole numbers of 2**-100
+nats, right to 2**-80 and more, and rounded to units in the end: a value of these tables
+is right to one unit, so that a sum of k of them is right to k units. All that follows
+(sums, prices, comparisons) is arithmetic of whole numbers, without error.
 """
 
 from __future__ import annotations
@@ -11,21 +11,22 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from decimal import Context, Decimal
 from fractions import Fraction
-from math import comb
+from functools import cache
+from math import comb, prod
 
-__all__ = ["BITS", "CountLogs", "RisingLogs", "ln_comb", "ln_fraction", "to_units"]
+__all__ = ["BITS", "CountLogs", "RisingLogs", "ln", "ln_comb", "to_units", "units_of"]
 
 BITS = 40
 """A unit is 2**-BITS nats."""
 
-_DIGITS = Context(prec=34)
-_KEPT_BITS = 200  # of a long integer whose logarithm is taken
+_FINE = 100  # bits of a logarithm behind the point
+_ONE = 1 << _FINE
+_STEPS = 64  # from 1 to 2, at which logarithms are taken from `decimal`
+_DIGITS = Context(prec=40)  # whose logarithms are rounded correctly
 _FACTORS = 256  # multiplied before a logarithm is taken
-_LN_2 = _DIGITS.ln(Decimal(2))
-_SCALE = Decimal(1 << BITS)
 
 
-def to_units(value: float | Fraction | Decimal) -> int:
+def to_units(value: float | Fraction) -> int:
     """Round a number to the nearest unit.
 
     Examples
@@ -33,34 +34,47 @@ def to_units(value: float | Fraction | Decimal) -> int:
     >>> to_units(1.0) == 2**40, to_units(Fraction(1, 2)) == 2**39
     (True, True)
     """
-    if isinstance(value, Decimal):
-        return round(_DIGITS.multiply(value, _SCALE))
     return round(Fraction(value) * (1 << BITS))
 
 
-def _ln(number: int) -> Decimal:
-    """Return the logarithm of a whole number, to 33 digits."""
-    surplus = number.bit_length() - _KEPT_BITS
-    if surplus <= 0:
-        return _DIGITS.ln(Decimal(number))
-    high = _DIGITS.ln(Decimal(number >> surplus))
-    return _DIGITS.add(high, _DIGITS.multiply(_LN_2, Decimal(surplus)))
+def units_of(logarithm: int) -> int:
+    """Round a logarithm, or a sum of some, to units."""
+    return (logarithm + (1 << _FINE - BITS - 1)) >> (_FINE - BITS)
 
 
-def ln_fraction(value: Fraction) -> Decimal:
-    """Return the logarithm of a positive fraction.
+@cache
+def _ln_step(step: int) -> int:
+    value = _DIGITS.ln(_DIGITS.divide(Decimal(step), Decimal(_STEPS)))
+    return int(_DIGITS.multiply(value, Decimal(_ONE)))
+
+
+def ln(number: int) -> int:
+    """Return the logarithm of a whole number above 0, in 2**-100 nats.
+
+    It is that of a power of 2, of a number of 64ths from 1 to 2, and of what is left:
+    ln x = 2 (z + z^3/3 + z^5/5 + ...) with z = (x - 1) / (x + 1), here below 2**-7.
 
     Examples
     --------
-    >>> round(ln_fraction(Fraction(1, 2)), 6)
-    Decimal('-0.693147')
+    >>> round(ln(10) / 2**100, 12)
+    2.302585092994
     """
-    return _DIGITS.subtract(_ln(value.numerator), _ln(value.denominator))
+    doublings = number.bit_length() - 1
+    surplus = doublings - _FINE
+    scaled = number >> surplus if surplus > 0 else number << -surplus
+    step = scaled // (_ONE // _STEPS)
+    near = step * (_ONE // _STEPS)
+    z = ((scaled - near) << _FINE) // (scaled + near)
+    square = z * z >> _FINE
+    series = 0
+    for odd in (11, 9, 7, 5, 3, 1):
+        series = (series * square >> _FINE) + _ONE // odd
+    return doublings * _ln_step(2 * _STEPS) + _ln_step(step) + (2 * z * series >> _FINE)
 
 
-def ln_comb(n: int, k: int) -> Decimal:
+def ln_comb(n: int, k: int) -> int:
     """Return the logarithm of the number of sets of k out of n."""
-    return _ln(comb(n, k))
+    return ln(comb(n, k))
 
 
 class RisingLogs(dict[int, int]):
@@ -72,33 +86,28 @@ class RisingLogs(dict[int, int]):
     Examples
     --------
     >>> logs = RisingLogs(Fraction(1))
-    >>> logs[4] == to_units(ln_fraction(Fraction(24)))  # 4! = 24
+    >>> logs[4] == units_of(ln(24))  # 4! = 24
     True
     """
 
     def __init__(self, pseudo_count: Fraction) -> None:
         super().__init__({0: 0})
-        self._a = pseudo_count
-        self._ln_q = _ln(pseudo_count.denominator)
+        self._p, self._q = pseudo_count.numerator, pseudo_count.denominator
+        self._ln_q = ln(self._q)
         self._known = [0]
-        self._sums = {0: Decimal(0)}
+        self._sums = {0: 0}
 
     def __missing__(self, n: int) -> int:
         """Continue from the largest n that is known below."""
         start = self._known[bisect_left(self._known, n) - 1]
-        total = self._sums[start]
-        p, q = self._a.numerator, self._a.denominator
+        total = self._sums[start] - self._ln_q * (n - start)
+        p, q = self._p, self._q
         for first in range(start, n, _FACTORS):
-            product = 1
-            for i in range(first, min(first + _FACTORS, n)):
-                product *= p + i * q
-            total = _DIGITS.add(total, _ln(product))
-        if q != 1:
-            share = _DIGITS.multiply(self._ln_q, Decimal(n - start))
-            total = _DIGITS.subtract(total, share)
+            end = min(first + _FACTORS, n)
+            total += ln(prod(range(p + first * q, p + end * q, q)))
         insort(self._known, n)
         self._sums[n] = total
-        self[n] = value = to_units(total)
+        self[n] = value = units_of(total)
         return value
 
 
@@ -107,5 +116,5 @@ class CountLogs(dict[int, int]):
 
     def __missing__(self, n: int) -> int:
         """Work it out once."""
-        self[n] = value = to_units(_DIGITS.multiply(_ln(n), Decimal(n))) if n else 0
+        self[n] = value = units_of(n * ln(n)) if n else 0
         return value
