@@ -300,7 +300,7 @@ def a_price_below_zero(rng, files):
     if point is None:
         return None
     i = int(rng.integers(len(point[0])))
-    point[3][i] = pick(rng, [-point[3][i], 0.5, None, "1"])
+    point[3][i] = pick(rng, [-point[3][i], 0.5, None, "1", 1 << 60])
     return "prices .* of node"
 
 

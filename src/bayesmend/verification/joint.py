@@ -44,6 +44,8 @@ _MOST_VARS = 22
 PRICE_BITS = 20
 """Prices are written as multiples of 2**-PRICE_BITS nats."""
 
+_PRICE_DIGITS = 60  # so that no sum of prices comes near what rules a value out
+
 Amounts = dict[int, list[int]]
 """By cell, what each value earns, or costs where negative."""
 
@@ -278,8 +280,11 @@ def _prices(tree: Tree, number: int, p: int, point: Any) -> Prices:
         integer(child, f"a child in {where}", below=tree.n_vars)
         integer(cell, f"a cell in {where}", below=len(tree.variable))
         integer(value, f"a state in {where}", below=tree.card(cell))
-        if type(steps) is not int or steps < 0:
-            msg = f"{where} hold {steps!r:.40}, but no price is below 0 or broken."
+        if type(steps) is not int or not 0 <= steps < 1 << _PRICE_DIGITS:
+            msg = (
+                f"{where} hold {steps!r:.40}, but no price is below 0, broken or "
+                f"above 2^{_PRICE_DIGITS}."
+            )
             raise Lie(msg)
         owner = tree.variable[cell]
         if owner == child:
