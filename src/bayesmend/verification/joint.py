@@ -6,9 +6,11 @@ bounds is found. Families whose best structure is not above the target are dropp
 the whole subtree. In the end nothing is above the target, or one cell more is fixed,
 to each of its states in turn.
 
-Two theorems are relied on, and no part of the program that wrote the proof. Family
+Three theorems are relied on, and no part of the program that wrote the proof. Family
 scores are convex in the counts, so that rows with the same observed states and the
-same missing cells may be filled alike. And for prices that are not negative, what
+same missing cells may be filled alike. They are sums of logarithms of probabilities, a
+row after the other, so that leaving rows out can only raise them, and so can counting
+other rows near each of them. And for prices that are not negative, what
 families score when each fills the open cells for itself, paying for copies what the
 owner earns, is not below what they score when they agree. A family that has the child
 of a copy among its parents earns nothing for it, as no structure has both arcs.
