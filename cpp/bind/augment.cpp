@@ -426,7 +426,7 @@ void bind_options(nb::module_& m) {
           [](ExactOptions* self, std::size_t locality, double gap, std::size_t max_nodes,
              double max_work, double max_bytes, std::size_t n_threads, std::size_t root_steps,
              std::size_t node_steps, std::size_t max_entries, double max_record_bytes,
-             bool is_relaxed) {
+             bool is_relaxed, std::size_t race_nodes) {
             new (self) ExactOptions{.locality = locality,
                                     .gap = gap,
                                     .max_nodes = max_nodes,
@@ -437,14 +437,15 @@ void bind_options(nb::module_& m) {
                                     .is_relaxed = is_relaxed,
                                     .root_steps = root_steps,
                                     .node_steps = node_steps,
-                                    .max_entries = max_entries};
+                                    .max_entries = max_entries,
+                                    .race_nodes = race_nodes};
           },
           nb::kw_only(), "locality"_a = defaults.locality, "gap"_a = defaults.gap,
           "max_nodes"_a = defaults.max_nodes, "max_work"_a = defaults.max_work,
           "max_bytes"_a = defaults.max_bytes, "n_threads"_a = defaults.n_threads,
           "root_steps"_a = defaults.root_steps, "node_steps"_a = defaults.node_steps,
           "max_entries"_a = defaults.max_entries, "max_record_bytes"_a = defaults.max_record_bytes,
-          "is_relaxed"_a = defaults.is_relaxed);
+          "is_relaxed"_a = defaults.is_relaxed, "race_nodes"_a = defaults.race_nodes);
 }
 
 }  // namespace

@@ -799,7 +799,7 @@ class FamilyBound:
 class ExactOptions:
     """How branch and bound searches."""
 
-    def __init__(self, *, locality: int = 1, gap: float = 1e-06, max_nodes: int = 0, max_work: float = 0.0, max_bytes: float = 2000000000.0, n_threads: int = 1, root_steps: int = 60, node_steps: int = 6, max_entries: int = 64, max_record_bytes: float = 0.0, is_relaxed: bool = False) -> None: ...
+    def __init__(self, *, locality: int = 1, gap: float = 1e-06, max_nodes: int = 0, max_work: float = 0.0, max_bytes: float = 2000000000.0, n_threads: int = 1, root_steps: int = 60, node_steps: int = 6, max_entries: int = 64, max_record_bytes: float = 0.0, is_relaxed: bool = False, race_nodes: int = 256) -> None: ...
 
 class DagMender:
     """Searches completions of one table for a given DAG."""

@@ -11,13 +11,14 @@ import tempfile
 import time
 import warnings
 from dataclasses import replace
+from functools import partial
 from unittest import mock
 
 import numpy as np
 import pytest
 
 import bayesmend as bm
-from bayesmend import _checkpoint
+from bayesmend import _checkpoint, _core
 from bayesmend.errors import DataError, ParameterError, ShortfallWarning
 from tests.support.killed import KILLED, keep_everything, run_until
 
@@ -242,7 +243,11 @@ def test_a_proof_goes_on_from_one_time_limit_to_the_next(tmp_path):
     assert found.score == pytest.approx(bm.learn_exact(SPARSE, **how).score)
 
 
-def test_a_proof_goes_on_with_any_number_of_threads(tmp_path):
+@pytest.mark.parametrize("race_nodes", [2, 9, 256])
+def test_a_proof_goes_on_with_any_number_of_threads(race_nodes, tmp_path, monkeypatch):
+    options = partial(_core.ExactOptions, race_nodes=race_nodes)
+    monkeypatch.setattr(_core, "ExactOptions", options)
+
     def prove(at, n_threads):
         return bm.learn_exact(
             SPARSE, max_parents=2, seed=3, n_threads=n_threads, checkpoint=at

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/augment/bound.hpp"
+#include "core/augment/branching.hpp"
 #include "core/augment/engine.hpp"
 #include "core/augment/record.hpp"
 #include "core/augment/state.hpp"
@@ -42,6 +43,12 @@ constexpr double kMomentum = 0.5, kShorter = 0.7, kLonger = 2.0, kShortest = 1e-
 constexpr double kLeastPasses = 4.0, kRounding = 1e-9;
 // Of a proof, families are dropped together when they are so many of those that are left.
 constexpr double kLeastDropped = 0.25;
+// A tree that fixes arcs has so much of the work until then to get ahead of the one that fixes
+// cells. There prices have to be better: steps are shortened less.
+constexpr double kRaceWork = 0.5, kArcShorter = 0.9;
+// An arc is in doubt whose share in the best DAGs at different prices is not far from a half; with
+// each step, those before count for so much of what they did.
+constexpr double kLeastDoubt = 0.3, kFade = 0.8;
 // Blocks of tables are made no smaller than this to save memory.
 constexpr std::size_t kLeastEntries = 16;
 
@@ -58,6 +65,8 @@ struct Node {
   std::vector<double> values;  // no alive family is worth more at the prices; of an exact engine
   std::shared_ptr<const Prices> prices;
   std::shared_ptr<const ClusterPrices> clusters;  // of engines that have them
+  Decision decision{};
+  std::vector<double> arc_shares{};  // by child and parent, where arcs may be fixed
 };
 
 struct ByBound {
@@ -91,11 +100,13 @@ struct RootTables {
 class Worker {
  public:
   Worker(const AugmentProblem& problem, const ExactOptions& options, const Stop& stop,
-         const RootTables& tables)
+         const RootTables& tables, const Branching& branching, const bool& has_arcs)
       : problem_(problem),
         options_(options),
         stop_(stop),
         tables_(tables),
+        branching_(branching),
+        has_arcs_(has_arcs),
         engine_(make_engine(problem, options.is_relaxed)),
         mender_(problem, stop, 1, options.is_relaxed) {}
 
@@ -141,7 +152,7 @@ class Worker {
     outcome_.work += 3.0 * static_cast<double>(prices_.size());
     // Nothing may carry over from the last node: which one that was depends on the threads.
     last_start_.clear();
-    if (!engine_->is_exact() && !propagate_arcs()) {
+    if ((!engine_->is_exact() || has_arcs_) && !propagate_arcs()) {
       close();
     } else if (const auto pricing = improve_prices(node, n_steps); pricing != Pricing::closed) {
       split(node, pricing == Pricing::agreed);
@@ -157,6 +168,10 @@ class Worker {
     result.root_prices.assign(values.begin(), values.end());
   }
   std::shared_ptr<const ClusterPrices> clusters() const { return engine_->prices(); }
+  // Whether it matters which arcs are in doubt at a node; a proof fixes cells alone.
+  bool counts_arcs(const Node& node) const {
+    return engine_->is_exact() && !is_recorded() && (has_arcs_ || node.number == 0);
+  }
   // Since it was last asked or a node was expanded.
   double take_work() { return std::exchange(outcome_.work, 0.0); }
 
@@ -184,6 +199,11 @@ class Worker {
     step_ = std::min(1.0, kLonger * node.step);
     direction_.assign(prices_.values().size(), 0.0);
     loss_sums_.assign(problem_.n_cells() * prices_.width(), 0.0);
+    arc_shares_.clear();
+    if (counts_arcs(node)) {
+      arc_shares_ = node.arc_shares;
+      arc_shares_.resize(problem_.n_vars() * problem_.n_vars(), 0.0);
+    }
     n_chosen_ = 0.0;
     for (std::size_t step = 0; pricing != Pricing::agreed; ++step) {
       const double total = evaluate();
@@ -194,7 +214,7 @@ class Worker {
         best_values_ = values_;
         best_is_known_ = is_known_;
       } else {
-        step_ *= kShorter;
+        step_ *= has_arcs_ ? kArcShorter : kShorter;
       }
       if (is_closed()) return Pricing::closed;
       choose();
@@ -450,7 +470,19 @@ class Worker {
       n_chosen_ = 0.0;
     }
     ++n_chosen_;
+    count_arcs();
     for (const auto& each : losses_) loss_sums_[each.cell * width + each.value] += each.loss;
+  }
+
+  void count_arcs() {
+    if (arc_shares_.empty()) return;
+    for (double& share : arc_shares_) share *= kFade;
+    for (const auto& [position, share] : shares_) {
+      const auto& family = problem_.families()[alive_[position]];
+      for_each_bit(family.parents, [&](Var p) {
+        arc_shares_[family.child * problem_.n_vars() + p] += (1.0 - kFade) * share;
+      });
+    }
   }
 
   // One subgradient step towards the incumbent; false when the chosen families agree and no price
@@ -559,6 +591,7 @@ class Worker {
                                                             .prices = std::move(prices),
                                                             .clusters = engine_->prices()}));
     auto& child = *outcome_.children.back();
+    child.arc_shares = arc_shares_;
     if (engine_->is_exact())
       for (const auto f : alive_) child.values.push_back(values_[f]);
     return child;
@@ -584,17 +617,23 @@ class Worker {
     double best_rank = -1.0;
     for (std::size_t cell = 0; cell < problem_.n_cells(); ++cell) {
       if (node.fixed[cell] != AugmentProblem::kFree) continue;
-      const double rank = contention(losses_of(cell));
+      const double rank = engine_->is_exact() ? branching_.rank(cell, losses_of(cell))
+                                              : contention(losses_of(cell));
       if (rank > best_rank) best_rank = rank, best_cell = cell;
     }
     if (!engine_->is_exact() && branch_on_arc(node, best_rank)) return;
     if (best_cell == problem_.n_cells()) return keep(node);  // a leaf, and no time to score it
     const auto prices = std::make_shared<const Prices>(prices_);
+    if (engine_->is_exact() && has_arcs_ && branch_on_arc(node, prices)) return;
     const auto losses = losses_of(best_cell);
+    const auto likely = std::ranges::min_element(losses) - losses.begin();
     for (std::size_t v = 0; v < losses.size(); ++v) {
       Node& child = add_child(node, outcome_.bound - losses[v], prices);
       child.record.cell = best_cell;
       child.fixed[best_cell] = child.record.value = static_cast<std::uint8_t>(v);
+      child.decision = {.kind = std::cmp_equal(v, likely) ? Decision::Kind::likely_value
+                                                          : Decision::Kind::other_value,
+                        .place = branching_.place_of(best_cell, v)};
     }
   }
 
@@ -637,37 +676,63 @@ class Worker {
       }
     }
     if (!is_found) return false;
-    const auto prices = std::make_shared<const Prices>(prices_);
-    const auto losses = arc_losses(best_child, best_parent);
-    const auto families = problem_.families();
-    const auto has = [&](std::uint32_t f, Var child, Var parent) {
-      return families[f].child == child && (families[f].parents >> parent & 1) != 0;
-    };
-    Node& with = add_child(node, outcome_.bound - losses[0], prices);
-    std::erase_if(with.alive, [&](std::uint32_t f) {
-      return (families[f].child == best_child && !has(f, best_child, best_parent)) ||
-             has(f, best_parent, best_child);
-    });
-    Node& without = add_child(node, outcome_.bound - losses[1], prices);
-    std::erase_if(without.alive, [&](std::uint32_t f) { return has(f, best_child, best_parent); });
+    add_arc_children(node, std::make_shared<const Prices>(prices_), best_child, best_parent,
+                     arc_losses(best_child, best_parent));
     return true;
   }
 
-  // High when the two values of a cell that lose least both lose much.
-  static double contention(std::span<const double> losses) {
-    double least = kInfinity, second = kInfinity;
-    for (const double loss : losses) {
-      second = std::min(second, std::max(least, loss));
-      least = std::min(least, loss);
+  // The same where the best DAG is not relaxed: the arc that is most in doubt, if one is.
+  bool branch_on_arc(const Node& node, const std::shared_ptr<const Prices>& prices) {
+    const std::size_t n_vars = problem_.n_vars();
+    std::vector<std::uint64_t> some(n_vars, 0), all(n_vars, ~std::uint64_t{0});
+    for (const auto f : alive_) {
+      const auto& family = problem_.families()[f];
+      some[family.child] |= family.parents;
+      all[family.child] &= family.parents;
     }
-    if (losses.size() == 1) second = least;
-    return (least + 1e-3) * (std::min(second, 1e6) + 1e-3);
+    Var child = 0, parent = 0;
+    double best = 0.0;
+    for (Var c = 0; c < n_vars; ++c) {
+      for_each_bit(some[c] & ~all[c], [&](Var p) {
+        const double share = arc_shares_[c * n_vars + p], rest = std::min(share, 1.0 - share);
+        if (rest > best) best = rest, child = c, parent = p;
+      });
+    }
+    if (best < kLeastDoubt) return false;
+    add_arc_children(node, prices, child, parent, {0.0, 0.0});
+    return true;
+  }
+
+  // Children of a node with and without an arc, which are thought to lose so much.
+  void add_arc_children(const Node& node, const std::shared_ptr<const Prices>& prices, Var child,
+                        Var parent, const std::array<double, 2>& losses) {
+    const auto families = problem_.families();
+    const auto has = [&](std::uint32_t f, Var to, Var from) {
+      return families[f].child == to && (families[f].parents >> from & 1) != 0;
+    };
+    const auto decide = [&](bool is_there, auto&& drops) {
+      Node& made = add_child(node, outcome_.bound - losses[is_there ? 0 : 1], prices);
+      std::size_t n_kept = 0;
+      for (std::size_t a = 0; a < made.alive.size(); ++a) {
+        if (drops(made.alive[a])) continue;
+        if (!made.values.empty()) made.values[n_kept] = made.values[a];
+        made.alive[n_kept++] = made.alive[a];
+      }
+      made.alive.resize(n_kept);
+      if (!made.values.empty()) made.values.resize(n_kept);
+    };
+    decide(true, [&](std::uint32_t f) {
+      return (families[f].child == child && !has(f, child, parent)) || has(f, parent, child);
+    });
+    decide(false, [&](std::uint32_t f) { return has(f, child, parent); });
   }
 
   const AugmentProblem& problem_;
   const ExactOptions& options_;
   const Stop& stop_;
   const RootTables& tables_;
+  const Branching& branching_;
+  const bool& has_arcs_;  // whether they are fixed, too
   std::unique_ptr<DagEngine> engine_;
   Mender mender_;
   Outcome outcome_;  // of the node at hand
@@ -684,6 +749,7 @@ class Worker {
   bool is_lazy_ = false;
   std::vector<double> direction_, loss_sums_;  // of prices; of cells by value
   std::vector<DagEngine::Share> shares_;
+  std::vector<double> arc_shares_;
   // What is chosen for cells by value, in shares: by the cells' own variables, and by child, or by
   // a family of the cell's own variable that has it as a parent, so that there is nothing to earn.
   std::vector<double> copies_, owners_;
@@ -704,10 +770,12 @@ class Search {
         stop_(stop),
         progress_(progress),
         keeper_(keeper),
+        branching_(problem),
         record_(options.max_record_bytes) {
     const std::size_t n_workers = std::min(resolve_threads(options.n_threads), kBatch);
     for (std::size_t w = 0; w < n_workers; ++w)
-      workers_.push_back(std::make_unique<Worker>(problem, options, stop, tables_));
+      workers_.push_back(
+          std::make_unique<Worker>(problem, options, stop, tables_, branching_, has_arcs_));
   }
 
   ExactResult run(LocalResult start) {
@@ -770,13 +838,14 @@ class Search {
     while (!queue_.empty()) {
       const double bound = queue_.front()->bound;
       if (bound <= result_.best.score + options_.gap) break;
-      result_.bound = bound;
-      if (progress_ != nullptr) progress_->note_bound(bound);
+      result_.bound = std::min(result_.bound, bound);
+      if (progress_ != nullptr) progress_->note_bound(result_.bound);
       if (stop_.is_over()) return stop_.reason();
       if (options_.max_nodes > 0 && result_.n_nodes >= options_.max_nodes) return StopReason::nodes;
       if (work_left() <= 0.0) return StopReason::nodes;
       if (bytes_ > options_.max_bytes) return StopReason::memory;
       expand_batch();
+      race();
       // A node that time has put back as it was would be there once more than it has to.
       if (!stop_.is_over() && work_left() > 0.0) keeper_.offer([&] { return state(); });
     }
@@ -832,6 +901,7 @@ class Search {
 
   double node_bytes(const Node& node) const {
     return 12.0 * static_cast<double>(node.alive.size()) + static_cast<double>(node.fixed.size()) +
+           8.0 * static_cast<double>(node.arc_shares.size()) +
            4.0 * static_cast<double>(problem_.n_vars() * problem_.n_cells() * 2) + 200.0 +
            (node.clusters == nullptr ? 0.0
                                      : 16.0 * static_cast<double>(node.clusters->charges.size()));
@@ -844,22 +914,16 @@ class Search {
       if (queue_.front()->bound <= result_.best.score + options_.gap) break;
       nodes.push_back(pop());
     }
-    std::vector<Outcome> outcomes(nodes.size());
-    const double incumbent = result_.best.score;
     const std::size_t root_steps = (options_.is_relaxed ? 2 : 1) * options_.root_steps;
-    const std::size_t n_steps = is_root ? root_steps : options_.node_steps;
-    const double max_work = work_left() / static_cast<double>(nodes.size());
-    // A single node is not worth a thread of its own.
-    const std::size_t n_threads = nodes.size() > 1 ? workers_.size() : 1;
-    parallel_for(nodes.size(), n_threads, {}, [&](std::size_t n, std::size_t thread) {
-      outcomes[n] = workers_[thread]->expand(*nodes[n], incumbent, n_steps, max_work);
-    });
+    auto outcomes = expand(nodes, is_root ? root_steps : options_.node_steps);
+    if (is_root && !outcomes[0].children.empty() && workers_[0]->counts_arcs(*nodes[0])) {
+      root_ = std::make_unique<Node>(*outcomes[0].children[0]);
+      root_->fixed = nodes[0]->fixed;
+      root_->decision = {};
+    }
     for (std::size_t n = 0; n < nodes.size(); ++n) {
-      ++result_.n_nodes;
       auto& outcome = outcomes[n];
       record_.expand(nodes[n]->number, std::move(outcome.record));
-      result_.work += outcome.work;
-      for (auto& pair : outcome.found) accept(std::move(pair));
       for (auto& child : outcome.children) {
         child->number = n_created_++;
         child->record.bound = child->bound;
@@ -870,6 +934,54 @@ class Search {
     if (is_root) result_.priced_root_bound = std::max(outcomes[0].bound, closed_bound());
     if (is_root && options_.is_relaxed) workers_[0]->tell_root(result_);
     if (progress_ != nullptr) progress_->note(result_.best.score);
+  }
+
+  std::vector<Outcome> expand(const std::vector<std::unique_ptr<Node>>& nodes,
+                              std::size_t n_steps) {
+    std::vector<Outcome> outcomes(nodes.size());
+    const double incumbent = result_.best.score;
+    const double max_work = work_left() / static_cast<double>(nodes.size());
+    // A single node is not worth a thread of its own.
+    const std::size_t n_threads = nodes.size() > 1 ? workers_.size() : 1;
+    parallel_for(nodes.size(), n_threads, {}, [&](std::size_t n, std::size_t thread) {
+      outcomes[n] = workers_[thread]->expand(*nodes[n], incumbent, n_steps, max_work);
+    });
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      ++result_.n_nodes;
+      const auto& node = *nodes[n];
+      auto& outcome = outcomes[n];
+      branching_.note(node.decision, node.bound - node.estimate,
+                      node.bound - std::max(outcome.bound, std::min(node.bound, incumbent)));
+      result_.work += outcome.work;
+      for (auto& pair : outcome.found) accept(std::move(pair));
+    }
+    return outcomes;
+  }
+
+  // Sets the tree aside that fixes cells alone, and begins another at the root that fixes arcs,
+  // too; the one with the lower bound is kept.
+  void race() {
+    const auto is_open = [&] {
+      return !queue_.empty() && queue_.front()->bound > result_.best.score + options_.gap;
+    };
+    if (root_ != nullptr && result_.n_nodes >= options_.race_nodes && is_open()) {
+      race_end_ = (1.0 + kRaceWork) * result_.work;
+      root_->bound = root_->estimate = result_.bound;
+      root_->number = n_created_++;
+      root_->step = 1.0;
+      aside_.swap(queue_);
+      has_arcs_ = true;
+      push(std::move(root_));
+    }
+    if (aside_.empty() || queue_.empty()) return;
+    const bool is_ahead = queue_.front()->bound < aside_.front()->bound;
+    if (!is_ahead && result_.work < race_end_) return;
+    if (!is_ahead) {
+      queue_.swap(aside_);
+      has_arcs_ = false;
+    }
+    for (const auto& node : aside_) bytes_ -= node_bytes(*node);
+    aside_.clear();
   }
 
   void accept(Pair pair) {
@@ -894,15 +1006,24 @@ class Search {
     out.put(tables_.max_entries);
     out.put(n_created_);
     out.put(options_.is_relaxed);
+    branching_.save(out);
+    std::vector<const Node*> nodes;
+    for (const auto* list : {&queue_, &aside_})
+      for (const auto& node : *list) nodes.push_back(node.get());
+    if (root_ != nullptr) nodes.push_back(root_.get());
+    out.put(has_arcs_);
+    out.put(race_end_);
+    out.put<std::uint64_t>(aside_.size());
+    out.put(root_ != nullptr);
     std::vector<const Prices*> prices;  // those of nodes are often the same
     std::unordered_map<const Prices*, std::uint32_t> places;
-    for (const auto& node : queue_)
+    for (const auto* node : nodes)
       if (places.try_emplace(node->prices.get(), static_cast<std::uint32_t>(prices.size())).second)
         prices.push_back(node->prices.get());
     out.put<std::uint64_t>(prices.size());
     for (const auto* each : prices) save(out, *each);
-    out.put<std::uint64_t>(queue_.size());
-    for (const auto& node : queue_) {
+    out.put<std::uint64_t>(nodes.size());
+    for (const auto* node : nodes) {
       if (options_.is_relaxed) {
         out.put(node->clusters->clusters);
         out.put(node->clusters->least);
@@ -911,10 +1032,13 @@ class Search {
       out.put(node->bound);
       out.put(node->estimate);
       out.put(node->number);
+      out.put(node->decision.kind);
+      out.put(node->decision.place);
       save(out, node->fixed);
       out.put(node->step);
       out.put(node->alive);
       out.put(node->values);
+      out.put(node->arc_shares);
       out.put(places.at(node->prices.get()));
     }
     record_.save(out);
@@ -930,24 +1054,44 @@ class Search {
     tables_.max_entries = in.get<std::size_t>();
     n_created_ = in.get<std::size_t>();
     StateReader::require(in.get_flag() == options_.is_relaxed);
+    branching_.load(in);
+    has_arcs_ = in.get_flag();
+    race_end_ = in.get<double>();
+    const auto n_aside = in.get_size(3 * sizeof(double));
+    const bool has_root = in.get_flag();
     std::vector<std::shared_ptr<const Prices>> prices(in.get_size(2 * sizeof(std::uint64_t)));
     for (auto& each : prices) each = std::make_shared<const Prices>(read_prices(in, problem_));
     const std::vector<std::uint8_t> is_alive = marked(root_alive_);
+    std::vector<std::unique_ptr<Node>> nodes;
     for (auto n_left = in.get_size(3 * sizeof(double)); n_left > 0; --n_left) {
       auto node = std::make_unique<Node>();
       if (options_.is_relaxed) node->clusters = read_clusters(in);
       node->bound = in.get<double>();
       node->estimate = in.get<double>();
       node->number = in.get_below<std::size_t>(n_created_);
+      node->decision = branching_.read_decision(in);
       node->fixed = read_completion(in, problem_, true);
       node->step = in.get<double>();
       node->alive = in.get_all_below<std::uint32_t>(n_families);
       node->values = in.get_all<double>();
       StateReader::require(node->values.empty() || node->values.size() == node->alive.size());
       for (const auto f : node->alive) StateReader::require(is_alive[f] != 0);
+      node->arc_shares = in.get_all<double>();
+      StateReader::require(node->arc_shares.empty() ||
+                           node->arc_shares.size() == problem_.n_vars() * problem_.n_vars());
       node->prices = prices[in.get_below<std::uint32_t>(prices.size())];
-      push(std::move(node));
+      nodes.push_back(std::move(node));
     }
+    if (has_root) {
+      StateReader::require(!nodes.empty());
+      root_ = std::move(nodes.back());
+      nodes.pop_back();
+    }
+    StateReader::require(nodes.size() >= n_aside);
+    const std::size_t n_open = nodes.size() - n_aside;
+    for (std::size_t n = n_open; n < nodes.size(); ++n) push(std::move(nodes[n]));
+    aside_.swap(queue_);
+    for (std::size_t n = 0; n < n_open; ++n) push(std::move(nodes[n]));
     record_.load(in, problem_, n_created_);
     in.require_end();
   }
@@ -1012,8 +1156,14 @@ class Search {
   Keeper& keeper_;
   std::vector<std::uint32_t> root_alive_;
   RootTables tables_;
+  Branching branching_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<Node>> queue_;
+  // To begin anew from, with its prices; and what was set aside then, until so much work is done.
+  std::unique_ptr<Node> root_;
+  std::vector<std::unique_ptr<Node>> aside_;
+  double race_end_ = 0.0;
+  bool has_arcs_ = false;
   double bytes_ = 0.0;
   std::size_t n_created_ = 0;
   ProofRecord record_;

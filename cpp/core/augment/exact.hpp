@@ -29,6 +29,8 @@ struct ExactOptions {
   std::size_t root_steps = 60;
   std::size_t node_steps = 6;
   std::size_t max_entries = 64;
+  // After so many nodes that fix cells it is tried whether it is better to fix arcs, too.
+  std::size_t race_nodes = 256;
   std::size_t block_entries() const { return is_relaxed ? 4 * max_entries : max_entries; }
 };
 
@@ -57,9 +59,9 @@ struct ExactResult : SearchResult {
 //
 // A node fixes some cells. Its bound lets every family choose the other cells for itself, at prices
 // that make them agree, and takes the best DAG under these scores; families whose best DAG does not
-// reach the incumbent are dropped for the whole subtree. Where the best DAG is relaxed, too, a node
-// may also say which variables are parents of which. With a keeper it goes on from what that has,
-// or throws std::invalid_argument.
+// reach the incumbent are dropped for the whole subtree. A node may also say which variables are
+// parents of which: where the best DAG is relaxed, too, or where that proves more. With a keeper it
+// goes on from what that has, or throws std::invalid_argument.
 ExactResult solve_exactly(const AugmentProblem& problem,
                           const std::vector<AugmentProblem::Completion>& starts,
                           const ExactOptions& options, const Stop& stop,

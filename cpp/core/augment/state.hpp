@@ -14,7 +14,7 @@
 namespace bayesmend {
 
 // What a state begins with: of which search it is.
-inline constexpr std::uint64_t kLocalState = 0x6c61636f6c01, kTreeState = 0x6565727403;
+inline constexpr std::uint64_t kLocalState = 0x6c61636f6c01, kTreeState = 0x6565727404;
 bool is_state_of(std::uint64_t kind, std::string_view state);
 
 // What searches over pairs keep of themselves. Readers throw std::invalid_argument for what is of

@@ -23,6 +23,14 @@ def bound_in_blocks(monkeypatch, max_entries):
     monkeypatch.setattr(_core, "ExactOptions", options)
 
 
+def fix_arcs(monkeypatch, max_entries=1, race_nodes=1):
+    """Let the search fix arcs from its second node on, where some are in doubt."""
+    options = partial(
+        _core.ExactOptions, max_entries=max_entries, race_nodes=race_nodes
+    )
+    monkeypatch.setattr(_core, "ExactOptions", options)
+
+
 # The optimum.
 
 
@@ -56,6 +64,27 @@ def test_bounds_in_blocks_lead_to_the_same_optimum(max_entries, monkeypatch, see
     bound_in_blocks(monkeypatch, max_entries)
     instance = Instance(seed)
     check_optimal(instance, instance.learn(), instance.best())
+
+
+@pytest.mark.parametrize(
+    "block", [*range(2), *(pytest.param(k, marks=SLOW) for k in range(2, 12))]
+)
+def test_fixing_arcs_leads_to_the_same_optimum(block, monkeypatch):
+    fix_arcs(monkeypatch)
+    for seed in range(3000 + 50 * block, 3050 + 50 * block):
+        instance = Instance(seed)
+        check_optimal(instance, instance.learn(), instance.best())
+
+
+def test_fixing_arcs_makes_another_tree(monkeypatch):
+    found = []
+    for race_nodes in (1, 10**9):
+        with monkeypatch.context() as patch:
+            fix_arcs(patch, 64, race_nodes)
+            found.append(learn_exact(hard_table(), seed=1, restarts=2))
+    assert found[0].detail["nodes"] != found[1].detail["nodes"]
+    assert found[0].is_optimal
+    assert found[0].score == pytest.approx(found[1].score, abs=TOLERANCE)
 
 
 def test_the_instances_are_of_every_kind():
@@ -105,9 +134,12 @@ def test_rows_alike_may_be_completed_alike():
 # Bounds at any stop.
 
 
-@pytest.mark.parametrize("max_entries", [2, pytest.param(4096, marks=SLOW)])
-def test_the_bound_holds_at_any_number_of_nodes(max_entries, monkeypatch):
-    bound_in_blocks(monkeypatch, max_entries)
+@pytest.mark.parametrize(
+    ("max_entries", "race_nodes"),
+    [(2, 256), (1, 2), pytest.param(4096, 256, marks=SLOW)],
+)
+def test_the_bound_holds_at_any_number_of_nodes(max_entries, race_nodes, monkeypatch):
+    fix_arcs(monkeypatch, max_entries, race_nodes)
     n_stopped = 0
     for seed in range(5000, 5060):
         instance = Instance(seed)
@@ -237,9 +269,11 @@ def hard_table(n_vars=7, n_rows=60, n_holes=24, seed=5):
     return holed_table(rows, card)
 
 
-@pytest.mark.parametrize("max_entries", [16, 4096])
-def test_the_number_of_threads_does_not_matter(max_entries, monkeypatch):
-    bound_in_blocks(monkeypatch, max_entries)
+@pytest.mark.parametrize(
+    ("max_entries", "race_nodes"), [(16, 256), (16, 20), (4096, 256)]
+)
+def test_the_number_of_threads_does_not_matter(max_entries, race_nodes, monkeypatch):
+    fix_arcs(monkeypatch, max_entries, race_nodes)
     results = [
         learn_exact(hard_table(), n_threads=n, seed=1, restarts=2, node_limit=120)
         for n in (1, 2, 4)
