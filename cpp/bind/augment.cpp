@@ -172,18 +172,28 @@ class Augmenter {
 class PricedFamilies {
  public:
   PricedFamilies(const Augmenter& augmenter, const Ints& families, const Bytes& fixed,
-                 std::size_t max_entries, std::size_t n_threads)
+                 const In<std::int64_t, 1>& max_entries, std::size_t n_threads)
       : problem_(augmenter.problem()), n_threads_(n_threads) {
     const auto numbers = view(families);
+    const auto entries = view(max_entries);
     const WholeCall call;
     {
       nb::gil_scoped_release nogil;
       tables_.emplace(problem_, std::vector<std::uint32_t>(numbers.begin(), numbers.end()),
-                      copy_of(fixed), max_entries, n_threads, call.stop());
+                      copy_of(fixed), std::vector<std::size_t>(entries.begin(), entries.end()),
+                      n_threads, call.stop());
     }
     call.raise_if_stopped();
   }
 
+  void refine(const In<std::int64_t, 1>& positions, std::size_t times, std::size_t most) {
+    const auto places = view(positions);
+    const std::vector<std::size_t> own(places.begin(), places.end());
+    run_whole([&](const Stop& stop) {
+      tables_->refine(own, times, most, n_threads_, stop);
+      return true;
+    });
+  }
   std::vector<double> maxima(const In<double, 3>& prices) const {
     const Prices own = prices_of(problem_, prices);
     return run_whole([&](const Stop& stop) { return tables_->maxima(own, n_threads_, stop); });
@@ -203,6 +213,10 @@ class PricedFamilies {
   }
   std::vector<std::size_t> dominators(const In<double, 1>& values) const {
     return tables_->dominators(view(values));
+  }
+  std::vector<std::size_t> max_entries() const {
+    const auto entries = tables_->max_entries();
+    return {entries.begin(), entries.end()};
   }
   double n_entries() const { return tables_->n_entries(); }
   std::vector<std::int32_t> children() const {
@@ -383,9 +397,11 @@ void bind_pricing(nb::module_& m) {
       .def_prop_ro("losses", array_of(&SharedChoices::losses));
   nb::class_<PricedFamilies>(m, "PricedFamilies",
                              "Families with some cells decided, and what they are worth.")
-      .def(nb::init<const Augmenter&, const Ints&, const Bytes&, std::size_t, std::size_t>(),
-           "augmenter"_a, "families"_a.noconvert(), "fixed"_a.noconvert(), "max_entries"_a,
-           "n_threads"_a, nb::keep_alive<1, 2>())
+      .def(nb::init<const Augmenter&, const Ints&, const Bytes&, const In<std::int64_t, 1>&,
+                    std::size_t>(),
+           "augmenter"_a, "families"_a.noconvert(), "fixed"_a.noconvert(),
+           "max_entries"_a.noconvert(), "n_threads"_a, nb::keep_alive<1, 2>())
+      .def("refine", &PricedFamilies::refine, "positions"_a.noconvert(), "times"_a, "most"_a)
       .def(
           "maxima",
           [](const PricedFamilies& self, const In<double, 3>& prices) {
@@ -412,6 +428,7 @@ void bind_pricing(nb::module_& m) {
             return own_signed(self.dominators(values));
           },
           "values"_a.noconvert())
+      .def("max_entries", [](const PricedFamilies& self) { return own_signed(self.max_entries()); })
       .def("n_entries", &PricedFamilies::n_entries)
       .def("children", [](const PricedFamilies& self) { return own(self.children()); })
       .def("parents", [](const PricedFamilies& self) { return own(self.parents()); })

@@ -17,21 +17,40 @@ std::size_t n_chunks(std::size_t n) { return (n + kTogether - 1) / kTogether; }
 }  // namespace
 
 FamilyTables::FamilyTables(const AugmentProblem& problem, std::vector<std::uint32_t> families,
-                           Completion fixed, std::size_t max_entries, std::size_t n_threads,
-                           const Stop& stop)
+                           Completion fixed, std::vector<std::size_t> max_entries,
+                           std::size_t n_threads, const Stop& stop)
     : problem_(problem),
       families_(std::move(families)),
       fixed_(std::move(fixed)),
-      bounds_(families_.size()) {
+      bounds_(families_.size()),
+      max_entries_(std::move(max_entries)) {
   const std::size_t n_used = resolve_threads(n_threads);
   std::vector<FamilyBound::Scratch> scratch(n_used);
   parallel_for(n_chunks(families_.size()), n_used, stop, [&](std::size_t k, std::size_t thread) {
     const std::size_t last = std::min((k + 1) * kTogether, families_.size());
     for (std::size_t a = k * kTogether; a < last; ++a)
-      bounds_[a].build(problem_, problem_.families()[families_[a]], fixed_, false, max_entries,
+      bounds_[a].build(problem_, problem_.families()[families_[a]], fixed_, false, max_entries_[a],
                        scratch[thread]);
   });
-  for (const auto& bound : bounds_) n_entries_ += static_cast<double>(bound.n_entries());
+}
+
+void FamilyTables::refine(std::span<const std::size_t> positions, std::size_t times,
+                          std::size_t most, std::size_t n_threads, const Stop& stop) {
+  const std::size_t n_used = resolve_threads(n_threads);
+  std::vector<FamilyBound::Scratch> scratch(n_used);
+  parallel_for(positions.size(), n_used, stop, [&](std::size_t n, std::size_t thread) {
+    const std::size_t a = positions[n];
+    if (bounds_[a].is_exact() || max_entries_[a] >= most) return;
+    max_entries_[a] = std::min(times * max_entries_[a], most);
+    bounds_[a].build(problem_, problem_.families()[families_[a]], fixed_, false, max_entries_[a],
+                     scratch[thread]);
+  });
+}
+
+double FamilyTables::n_entries() const {
+  double sum = 0.0;
+  for (const auto& bound : bounds_) sum += static_cast<double>(bound.n_entries());
+  return sum;
 }
 
 std::vector<double> FamilyTables::maxima(const Prices& prices, std::size_t n_threads,

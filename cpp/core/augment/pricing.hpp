@@ -26,10 +26,15 @@ class FamilyTables {
  public:
   using Completion = AugmentProblem::Completion;
 
-  // Ascending numbers of families. Of no use once `stop` has ended it.
+  // Ascending numbers of families, and the entries of one block of each. Of no use once `stop` has
+  // ended it.
   FamilyTables(const AugmentProblem& problem, std::vector<std::uint32_t> families, Completion fixed,
-               std::size_t max_entries, std::size_t n_threads, const Stop& stop);
+               std::vector<std::size_t> max_entries, std::size_t n_threads, const Stop& stop);
 
+  // Makes blocks so many times larger of those that are bounded in more than one, but no larger
+  // than `most`; of some only once `stop` has ended it.
+  void refine(std::span<const std::size_t> positions, std::size_t times, std::size_t most,
+              std::size_t n_threads, const Stop& stop);
   // The most that each is worth.
   std::vector<double> maxima(const Prices& prices, std::size_t n_threads, const Stop& stop) const;
   SharedChoices choose(std::span<const std::size_t> positions, std::span<const double> shares,
@@ -44,14 +49,15 @@ class FamilyTables {
   std::vector<std::size_t> dominators(std::span<const double> values) const;
 
   std::span<const std::uint32_t> families() const { return families_; }
-  double n_entries() const { return n_entries_; }
+  std::span<const std::size_t> max_entries() const { return max_entries_; }
+  double n_entries() const;
 
  private:
   const AugmentProblem& problem_;
   std::vector<std::uint32_t> families_;
   Completion fixed_;
   std::vector<FamilyBound> bounds_;
-  double n_entries_ = 0.0;
+  std::vector<std::size_t> max_entries_;
 };
 
 }  // namespace bayesmend

@@ -30,7 +30,7 @@ def programmes(monkeypatch):
     monkeypatch.setattr(exact, "MOST_SUBSET_VARS", 0)
     options = partial(_core.ExactOptions, root_steps=1)
     monkeypatch.setattr(_core, "ExactOptions", options)
-    monkeypatch.setattr(programme, "LEAST_CLOSED", -math.inf)
+    monkeypatch.setattr(programme, "FAR", -math.inf)
     monkeypatch.setattr(programme, "ROOT_STEPS", 1)
     monkeypatch.setattr(programme, "NODE_STEPS", 1)
 
@@ -97,7 +97,7 @@ def test_a_gap_is_enough_where_it_is_asked_for(programmes):
 @pytest.fixture
 def eager(monkeypatch):
     """Go on by programmes whatever they gain."""
-    monkeypatch.setattr(programme, "LEAST_CLOSED", -math.inf)
+    monkeypatch.setattr(programme, "FAR", -math.inf)
 
 
 @SLOW

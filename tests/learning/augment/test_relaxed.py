@@ -25,6 +25,12 @@ from bayesmend.learning.augment.problem import PatternProblem
 SLOW = pytest.mark.slow
 
 
+@pytest.fixture(autouse=True)
+def alone(monkeypatch):
+    """Leave all to the relaxation: integer programmes are tested by themselves."""
+    monkeypatch.setattr(exact, "_has_scip", lambda: False)
+
+
 @pytest.fixture
 def relaxed(monkeypatch):
     """Take the relaxation however few variables there are."""

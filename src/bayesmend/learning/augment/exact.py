@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from importlib.util import find_spec
-from typing import Any, Final, Self, Unpack
+from typing import Any, Final, Unpack
 
 import numpy as np
 
 from bayesmend import _core
-from bayesmend._checkpoint import Checkpoint, Search, opened
+from bayesmend._checkpoint import Checkpoint, opened
 from bayesmend._checks import check_integer, check_number
 from bayesmend._clock import Clock, Progress, available_memory, limited_memory
 from bayesmend._entrance import entrance
@@ -50,8 +49,6 @@ MOST_SUBSET_VARS: Final = 22
 
 MOST_VARS: Final = 60
 """Up to so many variables a bound is tried."""
-
-_LONG: Final = 1e9  # seconds: never
 
 _WIDE_RESTARTS = 2  # a climb takes seconds there, and few of them lead anywhere
 
@@ -95,7 +92,7 @@ def learn_exact(
     data : IncompleteData, frame, array, mapping or path
         A table with missing cells, of up to 60 variables. Up to about 20 the best
         structure is found by dynamic programming, beyond it is bounded by a
-        relaxation, which leaves larger gaps.
+        relaxation and then by integer programmes.
     {score, ess, prior, support, max_parents}
     locality, restarts : int
         Of the local search that gives the first pair; see `learn_local`. Where the
@@ -212,28 +209,25 @@ def learn_exact(
         except TimeoutError:
             found = search.hurried(starts, at.generator)
             return explained.told(_without_bound(found, certificate))
-        how = partial(
-            _core.ExactOptions,
+        report = clock.reporter(progress, "branch and bound")
+        # SCIP keeps no proof for others to check.
+        is_first = is_relaxed and certificate is None and _has_scip()
+        most_bytes = 0.5 * min(available_memory(), 1e15)
+        how = _core.ExactOptions(
             locality=locality,
             gap=max(gap, TOLERANCE),
+            max_nodes=1 if is_first else node_limit or 0,
             max_work=work_limit or 0.0,
-            max_bytes=(most_bytes := 0.5 * min(available_memory(), 1e15)),
+            max_bytes=most_bytes,
             n_threads=threads,
             max_record_bytes=0.0 if is_relaxed else record_bytes(certificate),
             is_relaxed=is_relaxed,
         )
-        report = clock.reporter(progress, "branch and bound")
-        solve = partial(augmenter.solve, starts, report=report)
-        held, programmes = _Held(), None
-        # SCIP keeps no proof for others to check.
-        is_first = is_relaxed and certificate is None and _has_scip()
         with kept.search("tree", starts) as state:
-            answer = solve(
-                options=how(max_nodes=1 if is_first else node_limit or 0),
-                seconds=clock.left or 0.0,
-                kept=held.beside(state),
-            )
-        if is_first and Stopped(answer.stopped.name) is Stopped.NODES:
+            answer = augmenter.solve(starts, how, clock.left or 0.0, report, state)
+        programmes = None
+        has_root = len(answer.root_families) > 0
+        if is_first and has_root and answer.stopped.name == Stopped.NODES:
             limits = Limits(
                 max(gap, TOLERANCE),
                 node_limit or math.inf,
@@ -244,13 +238,6 @@ def learn_exact(
                 problem, augmenter, answer, limits, clock=clock, n_threads=threads
             )
             programmes.run(kept.state("programmes", starts), report)
-            if programmes.stopped is None:
-                with kept.search("tree", starts) as state:
-                    answer = solve(
-                        options=how(max_nodes=node_limit or 0),
-                        seconds=clock.left or 0.0,
-                        kept=held.beside(state),
-                    )
     found = _result(problem, answer, locality, clock, programmes)
     if certificate is not None:
         written = write_joint_proof(certificate, problem, answer, is_relaxed=is_relaxed)
@@ -286,35 +273,6 @@ def _has_scip() -> bool:
     return find_spec("pyscipopt") is not None
 
 
-class _Held:
-    """The state of a search for its second call, beside where else it is kept."""
-
-    def __init__(self) -> None:
-        self.state: Search | None = None
-        self.latest: bytes | None = None
-
-    def beside(self, state: Search | None) -> Self:
-        """Keep it there, too, and begin with what is there unless it has gone on."""
-        self.state = state
-        if self.latest is None and state is not None:
-            self.latest = state.load()
-        return self
-
-    def load(self) -> bytes | None:
-        """Return the latest state."""
-        return self.latest
-
-    def save(self, content: bytes) -> None:
-        """Keep a state in place of the last one."""
-        self.latest = content
-        if self.state is not None:
-            self.state.save(content)
-
-    def wait(self) -> float:
-        """Return after how many seconds a state is worth writing again."""
-        return _LONG if self.state is None else self.state.wait()
-
-
 def _result(
     problem: PatternProblem,
     answer: _core.ExactResult,
@@ -328,15 +286,11 @@ def _result(
     completion = answer.completion
     n_nodes, work, stopped = answer.n_nodes, answer.work, Stopped(answer.stopped.name)
     if programmes is not None:
-        bound = max(score, min(bound, programmes.bound))
-        priced = min(priced, programmes.root_bound)
-        if programmes.stopped is not None:
-            best = programmes.best
-            score, parents = best.score, best.parents
-            completion = best.completion
-            n_nodes, work = programmes.n_nodes, programmes.work
-            stopped = programmes.stopped
-            trace = (*trace, *programmes.trace)
+        best, stopped = programmes.best, programmes.stopped
+        score, parents, completion = best.score, best.parents, best.completion
+        bound, priced = programmes.bound, programmes.root_bound
+        n_nodes, work = programmes.n_nodes, programmes.work
+        trace = (*trace, *programmes.trace)
     detail = {
         "nodes": n_nodes,
         "work": work,

@@ -1,4 +1,4 @@
-"""Branch and bound over cells where the structure is what is hard to bound.
+"""Branch and bound over cells, with structures bounded by integer programmes.
 
 The relaxation of the core is cheap and leaves a gap where many families of little worth
 close cycles. Here the best DAG at given prices is bounded by the integer programme: by
@@ -35,19 +35,24 @@ __all__ = ["Limits", "Pair", "Programmes"]
 ROOT_STEPS, NODE_STEPS = 60, 12
 """Prices tried in a node, at most."""
 
-PATIENCE: Final = 6  # steps in which the gap has to fall by this share
-LEAST_FALL: Final = 0.05
+PATIENCE: Final = 12  # steps of the root in which the gap has to fall by this share
+NODE_PATIENCE: Final = 4  # of other nodes
+LEAST_FALL: Final = 0.02
 
 MOMENTUM, SHORTER, LONGER = 0.5, 0.7, 2.0
 """Of the steps of prices, as in the core."""
 
 LEAST_STEP: Final = 1e-3
 
-LEAST_CLOSED: Final = 0.25
-"""Of the gap of the root, by the first programme; else the core's tree goes on."""
+# Steps of the first prices, where a programme closes this share of the gap, or less.
+FAR, LONG_STEP, SHORT_STEP = 0.25, 0.5, 0.05
 
 # Entries of one block of a family's table: as many as all tables have room for.
 LEAST_ENTRIES, MOST_ENTRIES, ALL_ENTRIES = 256, 4096, 2**21
+
+# Of families that a bound rests on, blocks become so many times larger, up to that, as
+# long as all tables together are smaller than this.
+REFINED_TIMES, REFINED_BLOCK, REFINED_ENTRIES = 64, 2**20, 2**26
 
 REBUILT: Final = 0.7  # tables are made anew when so few of the families are left
 LEAST_SHARE: Final = 1e-4  # of a family in a solution
@@ -86,6 +91,7 @@ class _Node:
     number: int
     fixed: NDArray[np.uint8]
     families: NDArray[np.int32]
+    entries: NDArray[np.int64]  # of one block of each family's table
     prices: Array
     step: float
 
@@ -162,7 +168,7 @@ class Programmes:
         )
         self.bound = answer.bound
         self.n_nodes, self.work = answer.n_nodes, answer.work
-        self.stopped: Stopped | None = None
+        self.stopped = Stopped.NOTHING
         self.trace: list[Step] = []
         self.root_bound = answer.bound
         self.n_created = 1
@@ -173,7 +179,8 @@ class Programmes:
                 answer.bound,
                 0,
                 np.full(problem.n_cells, MISSING, np.uint8),
-                np.array(answer.root_families, np.int32),
+                (families := np.array(answer.root_families, np.int32)),
+                np.full(len(families), LEAST_ENTRIES),
                 np.array(answer.root_prices).reshape(shape),
                 1.0,
             )
@@ -184,17 +191,14 @@ class Programmes:
     def run(
         self, state: State, report: Callable[[float, int, float], None] | None
     ) -> None:
-        """Search where the gap of the root is one of the structure, to the end.
-
-        ``stopped`` stays None where it is not: then the core gets further.
-        """
+        """Search until nothing better is left, or a limit strikes: see ``stopped``."""
         try:
             with state.kept.sound():
                 if (kept := state.load()) is not None:
                     self.load(kept)
-            if kept is not None or self._is_of_use():
-                self.stopped = Stopped.NOTHING
-                self._search(state, report)
+            if kept is None:
+                self._begin()
+            self._search(state, report)
         except _OverError as over:
             self.stopped = over.stopped
         except KeyboardInterrupt:
@@ -202,25 +206,27 @@ class Programmes:
         except TimeoutError:
             self.stopped = Stopped.TIME
 
-    def _is_of_use(self) -> bool:
-        """Tell whether a programme at the prices of the root closes much of the gap."""
+    def _begin(self) -> None:
+        """Choose how far the first prices go, by what a programme gains at the root's.
+
+        They were made for a weaker bound of the structure: where that is what left the
+        gap, they are far from the best ones.
+        """
         self._check_limits()
         node = self.queue[0]
         with limited_calls(self.clock.left):
-            own = self.families(node.families, node.fixed)
+            own = self.families(node.families, node.entries, node.fixed)
             found = self.bounds(own, self.maxima(own, node.prices))
-        closed = node.bound - found.bound
-        if closed > 0.0:
-            self.bound = self.root_bound = max(found.bound, self.best.score)
-        return closed >= LEAST_CLOSED * (node.bound - self.best.score)
+        is_far = node.bound - found.bound >= FAR * (node.bound - self.best.score)
+        node.step = LONG_STEP if is_far else SHORT_STEP
+        node.bound = max(self.best.score, min(node.bound, found.bound))
+        self.bound = self.root_bound = node.bound
 
     def _search(
         self, state: State, report: Callable[[float, int, float], None] | None
     ) -> None:
         while self.queue:
             self.bound = max(self.queue[0].bound, self.best.score)
-            if self.queue[0].number == 0:
-                self.bound = min(self.bound, self.root_bound)
             if self.bound <= self.cutoff:
                 break
             if report is not None:
@@ -253,7 +259,7 @@ class Programmes:
             "counts": [self.n_nodes, self.n_created],
             "work": self.work,
             "nodes": [
-                [n.bound, n.number, n.fixed, n.families, n.prices, n.step]
+                [n.bound, n.number, n.fixed, n.families, n.entries, n.prices, n.step]
                 for n in self.queue
             ],
         }
@@ -277,7 +283,9 @@ class Programmes:
             raise _OverError(Stopped.TIME)
         if self.n_nodes >= self.limits.nodes or self.work >= self.limits.work:
             raise _OverError(Stopped.NODES)
-        taken = sum(node.families.nbytes + node.prices.nbytes for node in self.queue)
+        taken = sum(
+            3 * node.families.nbytes + node.prices.nbytes for node in self.queue
+        )
         if taken > self.limits.bytes:
             raise _OverError(Stopped.MEMORY)
 
@@ -297,14 +305,16 @@ class Programmes:
         return children
 
     def families(
-        self, numbers: NDArray[np.int32], fixed: NDArray[np.uint8]
+        self,
+        numbers: NDArray[np.int32],
+        entries: NDArray[np.int64],
+        fixed: NDArray[np.uint8],
     ) -> _Families:
         """Make tables: with few families, in large blocks, which are tighter."""
-        entries = int(
-            np.clip(ALL_ENTRIES // max(len(numbers), 1), LEAST_ENTRIES, MOST_ENTRIES)
-        )
+        room = ALL_ENTRIES // max(len(numbers), 1)
+        most = int(np.clip(room, LEAST_ENTRIES, MOST_ENTRIES))
         tables = _core.PricedFamilies(
-            self.augmenter, numbers, fixed, entries, self.n_threads
+            self.augmenter, numbers, fixed, np.maximum(entries, most), self.n_threads
         )
         self.work += 8.0 * tables.n_entries()
         return _Families(
@@ -442,14 +452,15 @@ class _Work:
         self.search, self.node = search, node
         self.bound, self.prices = node.bound, node.prices
         self.step = min(1.0, LONGER * node.step)
-        self.own = search.families(node.families, node.fixed)
+        self.own = search.families(node.families, node.entries, node.fixed)
         self.is_alive = np.ones(len(node.families), bool)
         self.losses = np.zeros(node.prices.shape[1:])  # of cells by value, summed
 
     def improve_prices(self) -> bool:
         """Lower the bound by subgradient steps; False when that closes the node."""
         search, is_root = self.search, self.node.number == 0
-        best, gaps = self.prices, [math.inf] * PATIENCE
+        patience = PATIENCE if is_root else NODE_PATIENCE
+        best, gaps = self.prices, [math.inf] * patience
         direction = np.zeros_like(self.prices)
         n_steps = ROOT_STEPS if is_root else NODE_STEPS
         for step in range(n_steps):
@@ -463,11 +474,12 @@ class _Work:
                 return False
             choices = self._choose(found)
             gaps.append(self.bound - search.best.score)
+            self._refine(found)
             is_last = (
                 step + 1 == n_steps
                 or self.step < LEAST_STEP
                 or search.work >= search.limits.work
-                or gaps[-1] > (1.0 - LEAST_FALL) * gaps[-1 - PATIENCE]
+                or gaps[-1] > (1.0 - LEAST_FALL) * gaps[-1 - patience]
             )
             if is_root and (is_last or step % MEND_EVERY == 0):
                 self._mend(found, choices)
@@ -521,13 +533,22 @@ class _Work:
         self.is_alive &= found.through > self.search.cutoff
         return self.bound <= self.search.cutoff
 
+    def _refine(self, found: _Bounds) -> None:
+        """Give the families that a bound rests on larger blocks."""
+        tables = self.own.tables
+        before = tables.n_entries()
+        room = min(REFINED_ENTRIES, self.search.limits.bytes / 64.0)
+        if before < room:
+            block = int(min(REFINED_BLOCK, max(room / 64.0, LEAST_ENTRIES)))
+            tables.refine(found.positions, REFINED_TIMES, block)
+            self.search.work += 8.0 * max(0.0, tables.n_entries() - before)
+
     def _make_smaller(self) -> None:
         """Make tables anew, with more room for each, when many have been dropped."""
         n_left = int(self.is_alive.sum())
         if n_left >= REBUILT * len(self.is_alive):
             return
-        numbers = self.own.numbers[self.is_alive]
-        self.own = self.search.families(numbers, self.node.fixed)
+        self.own = self.search.families(*self._left(), self.node.fixed)
         self.is_alive = np.ones(n_left, bool)
 
     def _choose(self, found: _Bounds) -> tuple[Array, Array]:
@@ -576,5 +597,9 @@ class _Work:
         return told.reshape(self.prices.shape[1:]).astype(bool)
 
     def _child(self, fixed: NDArray[np.uint8]) -> _Node:
-        numbers = self.own.numbers[self.is_alive]
-        return _Node(self.bound, 0, fixed, numbers, self.prices, self.step)
+        return _Node(self.bound, 0, fixed, *self._left(), self.prices, self.step)
+
+    def _left(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the numbers of the families that are left, and their entries."""
+        entries = self.own.tables.max_entries()
+        return self.own.numbers[self.is_alive], entries[self.is_alive]
