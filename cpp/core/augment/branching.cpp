@@ -1,6 +1,7 @@
 #include "core/augment/branching.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -42,14 +43,14 @@ void Branching::note(const Decision& decision, double expected, double gain) {
 
 double Branching::rank(std::size_t cell, std::span<const double> losses) const {
   const auto likely = std::ranges::min_element(losses) - losses.begin();
-  std::vector<double> gains(losses.begin(), losses.end());
-  for (double& loss : gains) loss = std::min(loss, kMost);
+  std::array<double, kMissing> room;
+  const auto gains = std::span(room).first(losses.size());
   for (std::size_t v = 0; v < gains.size(); ++v) {
     const auto kind =
         std::cmp_equal(v, likely) ? Decision::Kind::likely_value : Decision::Kind::other_value;
     const auto& all = of_kinds_[number_of(kind)];
     const auto& own = of_values_[place_of(cell, v)];
-    const double expected = gains[v] * (all.gain + 1.0) / (all.expected + 1.0);
+    const double expected = std::min(losses[v], kMost) * (all.gain + 1.0) / (all.expected + 1.0);
     gains[v] = (own.gain + kWeight * expected) / (own.number + kWeight);
   }
   return contention(gains);
