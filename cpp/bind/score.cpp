@@ -52,8 +52,9 @@ void bind_score(nb::module_& m) {
           },
           "holes"_a, "cpts"_a.noconvert(), "rule"_a, "n_threads"_a, "max_bytes"_a,
           "Scores what is expected of a table with holes under a network.")
-      .def("limit_tables", &Scorer::limit_tables, "max_bytes"_a,
-           "Have searches pass by families whose tables would take more.")
+      .def("limit_tables", &Scorer::limit_tables, "max_bytes"_a, "passes_by_larger"_a,
+           "Have tables that would take more be counted by what occurs in them, and searches pass "
+           "them by where that is asked for.")
       .def_static(
           "known",
           [](In<std::int32_t, 1> card, double total, const ScoreRule& rule,

@@ -44,7 +44,9 @@ class Scorer {
   Scorer(const Scorer&) = delete;
   Scorer& operator=(const Scorer&) = delete;
 
-  void limit_tables(double max_bytes) { counter_.limit_tables(max_bytes); }
+  void limit_tables(double max_bytes, bool passes_by_larger) {
+    counter_.limit_tables(max_bytes, passes_by_larger);
+  }
   const FamilyScorer& scorer() const { return scorer_; }
   // Null for a complete table.
   const ExpectedCounts* expected() const { return expected_.get(); }

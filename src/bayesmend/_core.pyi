@@ -185,8 +185,10 @@ class Scorer:
     def expecting(holes: object, cpts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: ScoreRule, n_threads: int, max_bytes: float) -> Scorer:
         """Scores what is expected of a table with holes under a network."""
 
-    def limit_tables(self, max_bytes: float) -> None:
-        """Have searches pass by families whose tables would take more."""
+    def limit_tables(self, max_bytes: float, passes_by_larger: bool) -> None:
+        """
+        Have tables that would take more be counted by what occurs in them, and searches pass them by where that is asked for.
+        """
 
     @staticmethod
     def known(card: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], total: float, rule: ScoreRule, first_member: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_count: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], unsupported: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Scorer:

@@ -9,7 +9,7 @@ from support.examples import examples
 from support.strategies import complete_tables, linked_rows, table_of
 from support.timing import ctrl_c_after, within
 
-from bayesmend import Constraints, Dag, Score
+from bayesmend import Constraints, Dag, Score, learn_structure
 from bayesmend.errors import DataError, ParameterError
 from bayesmend.structure import candidate_parents
 from bayesmend.structure.candidates import can_score_all, sets_within
@@ -151,6 +151,18 @@ def test_tables_larger_than_the_data_are_no_exception(kind):
     rows = linked_rows(card, 30, seed=3).tolist()
     found = candidate_parents(table_of(rows, card), score=kind, search="all")
     check_against_brute_force(found, rows, card, 3, Score(kind))
+
+
+@pytest.mark.parametrize("method", ["all", "promising"])
+def test_families_whose_tables_nobody_could_hold_are_candidates_too(method):
+    rows = [[a, b, c, a ^ b ^ c] for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+    data = table_of(rows, [100] * 4)
+    found = candidate_parents(data, score="loglik", search=method)
+    best = max(found.of(3))
+    assert best == (0.0, (0, 1, 2))
+    learned = learn_structure(data, score="loglik")
+    assert learned.is_optimal
+    assert learned.dag.n_arcs == 3  # into any of the four
 
 
 @pytest.mark.parametrize("method", ["all", "promising"])

@@ -156,7 +156,7 @@ void JointCounter::count_chunk_by_bits(std::span<const VariableSet> sets,
 }
 
 std::size_t JointCounter::most_dense() const {
-  return std::min(kMaxTableCells, static_cast<std::size_t>(most_entries_));
+  return static_cast<std::size_t>(std::min<double>(kMaxTableCells, most_dense_));
 }
 
 std::size_t JointCounter::prefix_ids(VariableSet prefix, Scratch& scratch) const {

@@ -90,12 +90,16 @@ class JointCounter {
   // Product of the numbers of states; a double, since it may exceed any integer type.
   double n_cells(VariableSet set) const;
   // Whether there is room for the table of a variable given others. Searches pass by families for
-  // which there is none: nobody could have their probabilities.
+  // which there is none. Large families are counted by what occurs, so that there always is, unless
+  // it is said that they are passed by.
   bool has_room(VariableSet parents, Var child) const {
     return n_cells(parents) * table_.card[child] <= most_entries();
   }
   double most_entries() const { return source_ == nullptr ? most_entries_ : source_->max_cells(); }
-  void limit_tables(double max_bytes) { most_entries_ = entries_within(max_bytes); }
+  void limit_tables(double max_bytes, bool passes_by_larger) {
+    most_dense_ = entries_within(max_bytes);
+    if (passes_by_larger) most_entries_ = most_dense_;
+  }
 
  private:
   static constexpr std::size_t kBlockWords = 512;       // 4 KiB a bit set: many fit in cache
@@ -148,7 +152,8 @@ class JointCounter {
   std::span<const double> weights_;
   const CountSource* source_ = nullptr;
   double total_ = 0.0;
-  double most_entries_ = entries_within(std::numeric_limits<double>::infinity());
+  double most_entries_ = std::numeric_limits<double>::infinity();
+  double most_dense_ = std::numeric_limits<double>::infinity();
   std::size_t n_words_ = 0;
   std::vector<std::uint64_t> bits_;
   std::vector<std::size_t> first_bits_;      // per variable; npos where it has no bit sets

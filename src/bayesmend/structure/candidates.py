@@ -313,8 +313,8 @@ def scoring_memory(n_vars: int, max_parents: int) -> float:
 
     Examples
     --------
-    >>> round(scoring_memory(37, 3) / 1e6, 1)
-    0.4
+    >>> round(scoring_memory(37, 3))
+    336120
     """
     most = min(max_parents, n_vars - 1)
     # A value and how many cells occur; of smaller sets a score and a mark per child.

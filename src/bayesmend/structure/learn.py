@@ -194,7 +194,7 @@ def find_structure(
     """
     clock, generator = Clock(time_limit), as_generator(seed)
     if (room := room_within()) < float("inf"):
-        scorer.core.limit_tables(room)
+        scorer.core.limit_tables(room, passes_by_larger=False)
     search = _Search(scorer, rules, gap, clock, generator, progress, settles)
     found = search.run(solver, max_sets)
     if certificate is None:

@@ -316,7 +316,7 @@ Hole = tuple[int, int, int]
 
 
 class _Axis:
-    """Open rows that go to the same places: their holes, and the ways to part them.
+    """Open rows that go to the same places: what is open, and the ways to part them.
 
     A way says how many rows go to each place, as the digits of one number.
     """
