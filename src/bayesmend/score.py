@@ -10,7 +10,6 @@ occur), it is not convex in the counts, and learning by augmentation cannot take
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -337,8 +336,7 @@ class FamilyScorer:
         shown : ShownCells, optional
             Shared by scorers of completions of the same `data`, which saves time.
         max_memory : float, optional
-            Bytes; searches pass by families whose tables would take a quarter of it,
-            or have more than 2^26 entries.
+            Bytes; searches pass by families whose tables would take a quarter of it.
         """
         require_complete(completed, "a score")
         scorer = cls.__new__(cls)
@@ -361,9 +359,8 @@ class FamilyScorer:
             missing_flags(data) if score.support > 0 else _NOTHING_MISSING,
             shown,
         )
-        # A network is to be made of what is found, which cannot hold larger ones.
-        most = math.inf if max_memory is None else max_memory
-        scorer.core.limit_tables(most, passes_by_larger=True)
+        if max_memory is not None:
+            scorer.core.limit_tables(max_memory, passes_by_larger=True)
         return scorer
 
     @classmethod

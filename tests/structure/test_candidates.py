@@ -158,11 +158,11 @@ def test_families_whose_tables_nobody_could_hold_are_candidates_too(method):
     rows = [[a, b, c, a ^ b ^ c] for a in (0, 1) for b in (0, 1) for c in (0, 1)]
     data = table_of(rows, [100] * 4)
     found = candidate_parents(data, score="loglik", search=method)
-    best = max(found.of(3))
-    assert best == (0.0, (0, 1, 2))
+    assert max(found.of(3)) == (0.0, (0, 1, 2))
+    # But no network could hold its table.
     learned = learn_structure(data, score="loglik")
     assert learned.is_optimal
-    assert learned.dag.n_arcs == 3  # into any of the four
+    assert learned.dag.n_arcs == 0
 
 
 @pytest.mark.parametrize("method", ["all", "promising"])

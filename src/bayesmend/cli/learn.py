@@ -180,10 +180,10 @@ def learn(
     stay on a cluster: network.bif and result.json are written, and impute fills them.
     """
     if client is not None:
-        folder.check(THERE, certificate)
+        names: Iterable[str] = THERE
     else:
-        ensemble = [ENSEMBLE] if method == "ensemble" else []
-        folder.check([*OUTPUTS, *ensemble], certificate)
+        names = [*OUTPUTS, *([ENSEMBLE] if method == "ensemble" else [])]
+    folder.check(names, certificate, goes_on=checkpoint is not None)
     own: dict[str, Any] = {
         "method": method,
         "support": support,
@@ -234,8 +234,8 @@ def learn(
     if folder.json:
         print_json(facts)
     else:
-        names = [name for name in (*OUTPUTS, ENSEMBLE) if name in files]
-        written = [str(folder.out / name) for name in names]
+        known = (*OUTPUTS, ENSEMBLE)
+        written = [str(folder.out / name) for name in known if name in files]
         if result.certificate_file is not None:
             written.append(result.certificate_file)
         say("\n".join([summarise(result), *written]))

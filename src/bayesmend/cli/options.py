@@ -456,10 +456,13 @@ class Folder:
     json: Json = False
     force: Force = False
 
-    def check(self, names: Iterable[str], proof: str | None = None) -> None:
+    def check(
+        self, names: Iterable[str], proof: str | None = None, *, goes_on: bool = False
+    ) -> None:
         """Refuse, before any work, what cannot or must not be written.
 
-        `proof` is a file that is written on the way, perhaps to this folder.
+        `proof` is a file that is written on the way, perhaps to this folder, and may be
+        there where a run that was killed `goes_on`.
         """
         if self.out.exists() and not self.out.is_dir():
             message = f"'{self.out}' is a file. Name a folder with --out."
@@ -469,7 +472,7 @@ class Folder:
         if proof is not None:
             if Path(proof).parent.resolve() == self.out.resolve():
                 hold(there_meanwhile(self.out))
-            check_outputs([Path(proof)], force=self.force)
+            check_outputs([Path(proof)], force=self.force or goes_on)
 
     def write(
         self,

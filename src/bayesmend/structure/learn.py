@@ -86,6 +86,9 @@ def learn_structure(
 ) -> StructureResult:
     """Learn the structure of a network from complete data.
 
+    Among structures whose tables of probabilities have at most 2^26 entries each: no
+    network could be used with larger ones.
+
     Parameters
     ----------
     {complete_data, score, auto_ess, prior, max_parents}
@@ -193,8 +196,8 @@ def find_structure(
     A search that ``settles`` ends when it gains no more, as without a time limit.
     """
     clock, generator = Clock(time_limit), as_generator(seed)
-    if (room := room_within()) < float("inf"):
-        scorer.core.limit_tables(room, passes_by_larger=False)
+    # No network could hold larger ones.
+    scorer.core.limit_tables(room_within(), passes_by_larger=True)
     search = _Search(scorer, rules, gap, clock, generator, progress, settles)
     found = search.run(solver, max_sets)
     if certificate is None:
