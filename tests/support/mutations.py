@@ -8,6 +8,9 @@ of the sentence that must name it, or None where it does not apply.
 import base64
 import gzip
 import json
+import re
+
+import numpy as np
 
 
 class Files:
@@ -241,16 +244,21 @@ def a_lower_bound_of_the_proof(rng, files):
     return "node"
 
 
-def a_leaf_less(rng, files):
-    leaf = pick(rng, [n for n in files.leaves() if n])
-    if leaf is None:
-        return None
+def without_node(files, leaf):
+    """Take a leaf out of the tree; return its parent."""
     parent = files.nodes[leaf][0]
     del files.nodes[leaf]
     for node in files.nodes:
         if node[0] is not None and node[0] > leaf:
             node[0] -= 1
-    return f"node {parent} has no child"
+    return parent
+
+
+def a_leaf_less(rng, files):
+    leaf = pick(rng, [n for n in files.leaves() if n])
+    if leaf is None:
+        return None
+    return f"node {without_node(files, leaf)} has no child"
 
 
 def a_subtree_without_proof(rng, files):
@@ -657,12 +665,7 @@ def split_root(files):
 def a_part_less(rng, files):
     split_root(files)
     leaf = pick(rng, [n for n in files.leaves() if n])
-    parent = files.nodes[leaf][0]
-    del files.nodes[leaf]
-    for node in files.nodes:
-        if node[0] is not None and node[0] > leaf:
-            node[0] -= 1
-    return f"node {parent} must have one child with"
+    return f"node {without_node(files, leaf)} must have one child with"
 
 
 def a_part_twice(rng, files):
@@ -780,3 +783,22 @@ STRUCTURE_MUTATIONS = (
     a_row_of_a_structure_less,
     a_column_of_a_structure_less,
 )
+
+
+def check_mutations(lies, n_mutations, learned, told, tmp_path):
+    """Try so many lies, each a kind and the number of a result; return the kinds."""
+    rng, tried, kinds = np.random.default_rng(n_mutations), 0, set()
+    for mutate, number in lies:
+        if tried == n_mutations:
+            break
+        files = Files(learned(number), learned(number) / "table.csv")
+        pattern = mutate(rng, files)
+        if pattern is None:
+            continue
+        files.write(tmp_path)
+        found = told(tmp_path)
+        assert found.lie is not None, (mutate.__name__, number)
+        assert re.search(pattern, found.lie), (mutate.__name__, found.lie)
+        kinds.add(mutate)
+        tried += 1
+    return kinds

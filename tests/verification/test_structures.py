@@ -5,10 +5,11 @@ import gzip
 import json
 import math
 import re
+from itertools import cycle
 
 import numpy as np
 import pytest
-from support import oracle
+from support import mutations, oracle
 from support.clirunner import ok, run
 from support.mutations import STRUCTURE_MUTATIONS, Files
 from support.strategies import linked_rows, random_lists
@@ -199,22 +200,9 @@ def told(folder):
 
 
 def check_mutations(learned, numbers, n_mutations, tmp_path):
-    """Try each kind of lie in turn, on one result after the other."""
-    rng, tried, at, kinds = np.random.default_rng(n_mutations), 0, 0, set()
-    while tried < n_mutations:
-        mutate = STRUCTURE_MUTATIONS[at % len(STRUCTURE_MUTATIONS)]
-        number = numbers[at // len(STRUCTURE_MUTATIONS) % len(numbers)]
-        at += 1
-        files = Files(learned(number), learned(number) / "table.csv")
-        pattern = mutate(rng, files)
-        if pattern is None:
-            continue
-        files.write(tmp_path)
-        found = told(tmp_path)
-        assert found.lie is not None, (mutate.__name__, number)
-        assert re.search(pattern, found.lie), (mutate.__name__, found.lie)
-        kinds.add(mutate)
-        tried += 1
+    """Try all kinds of lies on one result after the other."""
+    lies = ((mutate, n) for n in cycle(numbers) for mutate in STRUCTURE_MUTATIONS)
+    kinds = mutations.check_mutations(lies, n_mutations, learned, told, tmp_path)
     assert kinds == set(STRUCTURE_MUTATIONS)
 
 
